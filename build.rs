@@ -11,7 +11,8 @@ use std::{
 };
 
 /// What is compiled in.
-const SOURCES: [&str; 6] = ["src", "data", "proofs/check.py", "build.rs", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 7] =
+    ["src", "data", "proofs/check.py", "proofs/check.html", "build.rs", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());

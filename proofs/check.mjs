@@ -18,8 +18,9 @@ Proves certificates of \`assay prove\` with the script of check.html.
 
 exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments`;
 
+const visible = text => text.replace(/(?! )[\p{C}\p{Z}]/gu, one => `\\u{${one.codePointAt(0).toString(16)}}`); // a name or a label fakes no line
 function wrong(text) {
-  console.error(`${text}\n${USAGE}`);
+  console.error(`${visible(text)}\n${USAGE}`);
   process.exit(2);
 }
 function options(given) {
@@ -62,10 +63,9 @@ function checkedFile(file, { checkCertificate, most }) {
   }
   return { file, ...checkCertificate(bytes) };
 }
-const visible = text => text.replace(/(?! )[\p{C}\p{Z}]/gu, one => `\\u{${one.codePointAt(0).toString(16)}}`); // a label fakes no line
 function inWords({ file, verdict, reason, statements, described = [], labels = {} }) {
   if (reason) return [`${file}: REFUSED`, `${verdict === "unreadable" ? "cannot be read" : "does not hold"}: ${reason}`];
-  const said = Object.entries(labels).filter(([, text]) => text !== null).map(([name, text]) => `  ${name}: ${visible(text)}`);
+  const said = Object.entries(labels).filter(([, text]) => text !== null).map(([name, text]) => `  ${name}: ${text}`);
   return [`${file}: proven`, ...statements, ...described, "labels, of which nothing is proven:", ...said];
 }
 
@@ -79,6 +79,6 @@ if (given.lines) {
   for (const file of given.files) {
     const answer = checkedFile(file, code);
     if (answer.verdict !== "proven") process.exitCode = 1;
-    console.log(given.json ? JSON.stringify(answer) : inWords(answer).join("\n  "));
+    console.log(given.json ? JSON.stringify(answer) : inWords(answer).map(visible).join("\n  "));
   }
 }

@@ -1,15 +1,39 @@
 #!/usr/bin/env python3
-"""Checks certificates of `assay prove`: python3 check.py FILE... (--help lists the options)
+"""Checks certificates of `assay prove`: python3 -I check.py FILE... (--help lists the options)
 
 Plain Python (3.9 or newer), integers and fractions: no bound is a float. It shares nothing with the program that wrote a certificate and trusts
 nothing in it: the claim is what is to be proven, the hints say where to look. A bad hint makes the check fail; none makes it succeed wrongly.
 
 The theorems (A) to (O) are those of proofs/README.md, which also has a table of the precondition of every bound and of the limits of work. A number
 in fixed point is an integer in units of 2^-p. A ball (x, y, r) stands for a complex number at most r units away from x + i y.
-Exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments.
+Exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments, or files that Python could run in place of its own.
 """
 
-import argparse, hashlib, json, random, re, signal, sys, time
+import sys
+def planted(folder, posix):
+    """What Python could import from a folder, except for this file: modules of any kind, and packages."""
+    ends = (".py", ".pyc", ".pyo", ".pyw", ".pyd", ".so", ".sl", ".dll", ".dylib")
+    try: names = posix.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError): names = []
+    for name in sorted(names):
+        try: package = any(inner.lower().startswith("__init__.") for inner in posix.listdir(f"{folder}/{name}"))
+        except (FileNotFoundError, NotADirectoryError): package = False
+        if package or name != "check.py" and name.lower().endswith(ends): yield f"{folder}/{name}"
+def alone():
+    """Without -I, Python looks for its own modules beside this file first. Nothing may be imported before this is excluded, but what is built in."""
+    posix = __import__("posix" if "posix" in sys.builtin_module_names else "nt")
+    here, now = __file__.replace("\\", "/").rpartition("/")[0] if posix.__name__ == "nt" else __file__.rpartition("/")[0], posix.getcwd()
+    folders = {here or ("/" if __file__.startswith("/") else "."), sys.path[0] or "."}
+    if not {"", ".", now}.isdisjoint(sys.path): folders.add(now)
+    try: found = [name for folder in sorted(folders) for name in planted(folder, posix)]
+    except OSError as error: found = [str(error)]
+    if not found: return
+    sys.stderr.write(f"check.py: refuses to run: Python could import {ascii(found[0])} in place of a module of its own, and prove anything by it"
+                     f"{f' ({len(found)} such files)' * (len(found) > 1)}. Run it with -I: python3 -I check.py ...\n")
+    sys.exit(2)
+if __name__ == "__main__" and not sys.flags.isolated: alone()
+
+import argparse, hashlib, json, os, random, re, signal, stat, time
 from bisect import bisect_left, bisect_right
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
@@ -663,35 +687,103 @@ def described(claim):
     yield f"of {units}; counts on a path: {of([sum(group['count'] for group in path) for path in claim['paths']])}"
     yield from (f"  {of(counts)} {'' if many == 1 else f'on {len(counts)} of the paths '}{noise}" for noise, counts in seen.items())
     if claim.get("infinite"): yield f"  and with probability {shown(Fraction(claim['infinite']))} an output that only one of two neighbors can have"
-def one(path, quiet):
+# ================================================================================================== a folder of a memo: as it was when it was signed
+SUMS, MEMO = "SHA256SUMS", ("memo.html", "memo.md")
+def entries(below=""):
+    """Everything in the current folder and below, and what it is. Nothing is opened, and no link is followed."""
+    with os.scandir(below or ".") as found: names = sorted(entry.name for entry in found)
+    for name in (below + name for name in names):
+        mode = os.lstat(name).st_mode
+        junction = getattr(os.path, "isjunction", lambda name: False)(name)
+        folder = stat.S_ISDIR(mode) and not junction
+        yield name, "a folder" if folder else "a file" if stat.S_ISREG(mode) else "a link" if stat.S_ISLNK(mode) or junction else "no file"
+        if folder: yield from entries(name + "/")
+def hashed(name):
+    """The SHA-256 of a file, and as much of it as a certificate may have: what is proven is what was compared."""
+    digest, start = hashlib.sha256(), None
+    with open(name, "rb") as file:
+        while part := file.read(MOST_BYTES + 1):
+            digest.update(part)
+            start = part if start is None else start
+    return digest.hexdigest(), start or b""
+def compared(signed):
+    """Each file of the current folder with what is wrong with it, or None, and its start, if its SHA256SUMS is the one of the signed hash."""
+    there = dict(entries())
+    need(there.get(SUMS) == "a file", f"{SUMS} is a file of this folder")
+    digest, text = hashed(SUMS)
+    need(digest == signed, f"the SHA-256 of {SUMS} is the signed one: it is {digest}")
+    need(re.fullmatch(rb"([0-9a-f]{64}  [^\n\r\0/][^\n\r\0]*\n)+", text), f"every line of {SUMS} is a hash and a name")
+    listed = {line[66:]: line[:64] for line in text.decode("utf-8").split("\n")[:-1]}
+    inner = {name[:at] for name in listed for at in range(len(name)) if name[at] == "/"}
+    yield SUMS, None, b""
+    for name in sorted(there.keys() | listed.keys()):
+        kind = there.get(name)
+        if kind == "a folder" and name in inner or kind == "a file" and name in (SUMS, *MEMO): continue
+        if kind in ("a link", "no file", "a folder"): yield name, f"it is {kind}: of a signed folder there are only files, in its own folders", b""
+        elif kind is None: yield name, f"it is in this folder, as {SUMS} says", b""
+        elif name not in listed: yield name, f"it is a file that {SUMS} lists: it was added", b""
+        else:
+            digest, start = hashed(name)
+            yield name, None if digest == listed[name] else f"its SHA-256 is that in {SUMS}: it was changed", start
+def memo(signed, quiet):
+    """What is wrong in the current folder, or that nothing is; and all of its certificates that are as they were signed."""
+    wrong = lambda name, reason, verdict="refused": {"file": name, "verdict": verdict, "reason": reason, "statements": []}
+    held, count, failed = {}, 0, False
+    try:
+        for name, reason, start in compared(signed):
+            count += 1
+            if reason: yield wrong(name, reason)
+            elif name.startswith("certificates/"): held[name] = start
+            failed = failed or bool(reason)
+    except Refused as statement: return (yield wrong(SUMS, str(statement)))
+    except (OSError, ValueError, RecursionError) as error: return (yield wrong(SUMS, f"{type(error).__name__}: {error}", "unreadable"))
+    if not failed:
+        yield {"file": SUMS, "verdict": "proven", "reason": None, "statements": [
+            f"it is the one that was signed, {count - 1} files are as it lists them, and none was added, removed or renamed",
+            "not compared: memo.html and memo.md, because the hash is in them; what was signed is the paper"]}
+    yield from (one(name, quiet, held[name]) for name in sorted(held))
+# =========================================================================================================================== the program
+def printed(text):  # a name or a label fakes no line
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+def one(path, quiet, data=None):
     found, began, last = {}, time.monotonic(), [-8]
     def report(work):  # a line on standard error every ten seconds, from the third second on
         if (seconds := time.monotonic() - began) > last[0] + 10 and not quiet:
             last[0], part = seconds, min(99, int(100 * work.done / max(work.planned, 1)))
-            print(f"{path}: {seconds:.0f} s, about {part} % of the predicted work", file=sys.stderr, flush=True)
+            print(f"{printed(path)}: {seconds:.0f} s, about {part} % of the predicted work", file=sys.stderr, flush=True)
     answer = {"file": path, "verdict": "refused", "reason": None, "statements": []}
     try:
-        with open(path, "rb") as file: answer["statements"] = check(file.read(MOST_BYTES + 1), report, found)
+        if data is None:
+            with open(path, "rb") as file: data = file.read(MOST_BYTES + 1)
+        answer["statements"] = check(data, report, found)
     except Refused as statement: return {**answer, "reason": str(statement)}
     except OSError as error: return {**answer, "verdict": "unreadable", "reason": str(error)}
     except Exception as error: return {**answer, "reason": f"an error of this checker, please report it: {type(error).__name__}: {error}"}
     claim, labels = found["claim"], {"subject": found["claim"]["subject"], "neighbors": found["claim"]["neighbors"], **found.get("source", {})}
     known = {key: claim[key] for key in ("about", "at", "infinite", "laws", "lower", "upper", "pairs", "paths") if claim.get(key) is not None}
     return {**answer, "verdict": "proven", "format": found["certificate"], **known, "described": list(described(claim)), "labels": labels}
+class Arguments(argparse.ArgumentParser):
+    def error(self, message): super().error(printed(message))
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="check.py", description="Proves certificates of `assay prove` again.",
-                                     epilog="exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate")
+    parser = Arguments(prog="check.py", description="Proves certificates of `assay prove` again.",
+                       epilog="exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a certificate")
+    parser.add_argument("--signed", metavar="HASH", help="the current folder, of a memo: compares its SHA256SUMS with this hash, from the signed "
+                        "paper, and every file with SHA256SUMS, names every file that was added, and proves all certificates")
     for name, text in (("--json", "one JSON object for each file, one a line"), ("--quiet", "no progress on standard error")):
         parser.add_argument(name, action="store_true", help=text)
     options, failed = parser.parse_args(arguments), 0
-    for answer in (one(path, options.quiet) for path in options.files):
+    signed = options.signed and re.sub(r"\s", "", options.signed).lower()
+    if bool(options.files) == (signed is not None): parser.error("give certificates (FILE), or --signed HASH for all of a memo's folder")
+    if signed is not None and not re.fullmatch("[0-9a-f]{64}", signed): parser.error("a HASH has 64 digits, 0 to 9 and a to f")
+    answers = (one(path, options.quiet) for path in options.files) if signed is None else memo(signed, options.quiet)
+    for answer in answers:
         failed = max(failed, status := ("proven", "refused", "unreadable").index(answer["verdict"]))
-        lines = [f"{answer['file']}: proven", *answer["statements"], *answer.get("described", ()), "labels, of which nothing is proven:"]
-        printed = lambda text: "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)  # a label fakes no line
-        lines += [f"  {name}: {printed(text)}" for name, text in answer.get("labels", {}).items() if text is not None]
+        lines = [f"{answer['file']}: proven", *answer["statements"], *answer.get("described", ())]
+        lines += ["labels, of which nothing is proven:"] * ("labels" in answer)
+        lines += [f"  {name}: {text}" for name, text in answer.get("labels", {}).items() if text is not None]
         if answer["reason"]: lines = [f"{answer['file']}: REFUSED", f"{'cannot be read' if status > 1 else 'does not hold'}: {answer['reason']}"]
-        print(json.dumps(answer) if options.json else "\n  ".join(lines), flush=True)
+        print(json.dumps(answer) if options.json else "\n  ".join(map(printed, lines)), flush=True)
     return min(failed, 1)
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ fn python_with(program: &str, args: &[&str], variables: &[(&str, &str)]) -> Opti
     }
     // Do not write compiled modules beside the source.
     let mut command = Command::new("python3");
-    command.arg("-B").arg(proofs().join(program)).args(args).envs(variables.iter().copied());
+    command.args(["-I", "-B"]).arg(proofs().join(program)).args(args).envs(variables.iter().copied());
     let output = command.output();
     Some(output.expect("python3 runs"))
 }
@@ -158,7 +158,7 @@ fn the_checker_keeps_its_bounds() {
     let Some(output) = python("test_check.py", &[]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines = fs::read_to_string(proofs().join("check.py")).unwrap().lines().count();
-    assert!(lines <= 700, "{lines} lines");
+    assert!(lines <= 800, "{lines} lines");
 }
 
 /// Forged certificates are refused, planted faults of the checker are found, and long checks are refused at once.
@@ -510,7 +510,7 @@ fn the_checker_is_written_beside_a_certificate() {
     let counts = ["--discrete-gaussian", "5x10", "--delta", "1e-11"];
     let args = [&["prove"][..], &counts, &["--out", &out, "--checker"]].concat();
     let said = String::from_utf8(assay(&args).assert().success().get_output().stdout.clone()).unwrap();
-    assert!(said.contains(&format!("python3 {beside} {out}")), "{said}");
+    assert!(said.contains(&format!("python3 -I {beside} {out}")), "{said}");
     let checker = fs::read(proofs().join("check.py")).unwrap();
     assert_eq!(fs::read(&beside).unwrap(), checker);
     // Without a certificate, under another name; an older one is replaced.
@@ -544,7 +544,7 @@ fn the_table_says_what_is_claimed_and_how_to_check_it() {
     let args = ["prove", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--out", out.to_str().unwrap()];
     let output = assay(&args).assert().success().get_output().stdout.clone();
     let said = String::from_utf8(output).unwrap();
-    for part in ["epsilon >= 10.1248309", "epsilon <= 10.1248309", "nodes to evaluate", "python3 proofs/check.py"] {
+    for part in ["epsilon >= 10.1248309", "epsilon <= 10.1248309", "nodes to evaluate", "python3 -I proofs/check.py"] {
         assert!(said.contains(part), "{said}");
     }
 }

@@ -38,6 +38,7 @@ mod limits;
 mod measure;
 mod measured_files;
 mod memo;
+mod memo_attacks;
 mod messages;
 mod nmf;
 mod nmf_areas;

@@ -54,7 +54,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// Checks SHA256SUMS against all other files, and returns these.
+/// Checks SHA256SUMS against all files but the memo, which has its hash, and returns all others.
 fn checked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = files(folder);
     let sums = String::from_utf8(all.remove("SHA256SUMS").expect("SHA256SUMS")).unwrap();
@@ -62,7 +62,15 @@ fn checked(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{hash}  {name}")
     };
-    assert_eq!(sums.lines().map(String::from).collect::<Vec<_>>(), all.iter().map(line).collect::<Vec<_>>());
+    let listed = all.iter().filter(|(name, _)| !["memo.html", "memo.md"].contains(&name.as_str()));
+    assert_eq!(sums.lines().map(String::from).collect::<Vec<_>>(), listed.map(line).collect::<Vec<_>>());
+    let own: String = Sha256::digest(&sums).iter().map(|byte| format!("{byte:02x}")).collect();
+    for form in ["memo.html", "memo.md"] {
+        let whole = text(&all, form);
+        let (before, _) = whole.rsplit_once("Certificates checked on").expect("the fields to sign");
+        let (_, above) = before.rsplit_once("Signature").expect("the section of the signature");
+        assert!(above.contains(&own), "{form} has the hash of SHA256SUMS above the signature");
+    }
     all
 }
 
@@ -75,7 +83,8 @@ fn proven(folder: &Path) -> Option<usize> {
     let mut certificates: Vec<String> =
         files(folder).into_keys().filter(|name| name.starts_with("certificates/")).collect();
     certificates.sort();
-    let run = Command::new("python3").current_dir(folder).args(["check.py", "--quiet"]).args(&certificates).output();
+    let run =
+        Command::new("python3").current_dir(folder).args(["-I", "check.py", "--quiet"]).args(&certificates).output();
     let run = run.ok()?;
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
     let count = String::from_utf8_lossy(&run.stdout).lines().filter(|line| line.ends_with(": proven")).count();
@@ -94,6 +103,7 @@ fn a_release_gives_a_folder_that_its_own_checker_proves() {
     let all = checked(&out);
     assert_eq!(text(&all, "inputs/own.toml"), OWN);
     assert_eq!(text(&all, "check.py"), include_str!("../proofs/check.py"));
+    assert_eq!(text(&all, "check.html"), include_str!("../proofs/check.html"));
     assert_eq!(proven(&out).unwrap_or(4), 4);
     let (html, markdown) = (text(&all, "memo.html"), text(&all, "memo.md"));
     // The ends in both forms are those of the certificate.

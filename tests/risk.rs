@@ -916,3 +916,22 @@ fn counts_with_little_noise_are_answered_with_all_digits() {
         assert!((attack.marginal(14).unwrap().approximate() - mean).abs() < 2e-11, "{prior} {rhos:?}");
     }
 }
+
+/// One of two neighbors alone can have some outputs, and both have all others equally often: the finite loss is zero, which no sum of groups shows.
+#[test]
+fn a_mechanism_whose_only_finite_loss_is_zero_has_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("h.csv"), "value,mass\n0,1/2\n1,1/2\n").unwrap();
+    let table = folder.path().join("h.csv");
+    for prior in ["3/10", "1/2"] {
+        let arguments =
+            ["risk", "bound", "--neighbors", "bounded", "--prior", prior, "--delta", "4/5", "--json", "--table"];
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_assay")).args(arguments).arg(&table).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let answer: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        // Outputs that both can have show nothing: 3/4 of the mass is of one neighbor alone, so the posterior of the others is the prior.
+        let most =
+            answer["levels"].as_array().and_then(|all| all.first()).unwrap_or(&answer)["posterior_exceeded"].clone();
+        assert!(!most.is_null(), "{answer}");
+    }
+}

@@ -345,7 +345,7 @@ mod tests {
         let laplace = Counts::parse_discrete_laplace("0.5x3").unwrap();
         for (counts, at_most) in [(sampled, 2.2), (laplace, 1.5)] {
             let composition = Composition::new([counts]).unwrap();
-            let exact = composition.epsilon(&delta, 6).unwrap().value;
+            let exact = composition.epsilon(&delta, 12).unwrap().value;
             let (bound, name) = standard_bound(&composition, &delta).unwrap().unwrap();
             assert!(*exact.upper() <= bound && bound <= at_most, "{name}: {bound}");
             let answer = within_standard_accounts(&composition, &delta, Err(Error::OutOfTime)).unwrap();

@@ -11,17 +11,19 @@ use crate::{
 /// The text of `proofs/check.py`, which proves certificates again: plain Python, one file.
 pub const CHECKER: &str = include_str!("../../proofs/check.py");
 
-/// Lines that identify a checker of any version.
-const FIRST_LINES: usize = 2;
+/// The text of `proofs/check.html`, the same for a browser: one file, no network.
+pub const CHECKER_PAGE: &str = include_str!("../../proofs/check.html");
+
+/// The beginning of a checker of any version.
+const START: &str = "#!/usr/bin/env python3\n\"\"\"Checks certificates of `assay prove`: python3 ";
 
 /// Refuses a path at which a file exists that is not a checker.
 pub fn may_hold_checker(path: &Path) -> Result<()> {
     if !path.try_exists().map_err(|why| file_error(path, why))? {
         return Ok(());
     }
-    let start: String = CHECKER.split_inclusive('\n').take(FIRST_LINES).collect();
     let is_checker =
-        path.is_file() && read_at_most(path, 1 << 20).is_ok_and(|bytes| bytes.starts_with(start.as_bytes()));
+        path.is_file() && read_at_most(path, 1 << 20).is_ok_and(|bytes| bytes.starts_with(START.as_bytes()));
     match is_checker {
         true => Ok(()),
         false => Err(file_error(path, "is there and is no checker of certificates: name another file")),
@@ -44,7 +46,9 @@ mod tests {
         let path = folder.path().join("check.py");
         write_checker(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), CHECKER);
-        let older: String = CHECKER.split_inclusive('\n').take(9).collect();
+        assert!(CHECKER.starts_with(START));
+        // The first lines of versions before 0.3.0, which did not ask for -I.
+        let older = format!("{START}check.py FILE... (--help lists the options)\n\nPlain Python\n\"\"\"\n");
         std::fs::write(&path, older).unwrap();
         write_checker(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), CHECKER);

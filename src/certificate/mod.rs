@@ -52,7 +52,7 @@ use std::path::Path;
 use rug::Rational;
 use serde_json::{Value, json};
 
-pub use checker::{CHECKER, may_hold_checker, write_checker};
+pub use checker::{CHECKER, CHECKER_PAGE, may_hold_checker, write_checker};
 pub use claim::{Claim, Ends, Given, Question, Target};
 pub use hints::{Hints, Proof};
 pub use rocq::FormalClaim;

@@ -46,7 +46,7 @@ pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
     page.columns(&["certificate", "claim", "seal", "recomputed"], rows.iter().map(cells).collect());
     page.text(
         "\nThe column recomputed compares both ends with this program's own enclosures of delta. Another program has the proof: \
-         python3 proofs/check.py FILE...\n",
+         python3 -I proofs/check.py FILE...\n",
     );
     page.print()?;
     let holds = |row: &Row| match &row.found {

@@ -22,7 +22,7 @@ use super::{
 /// A folder for an auditor to sign: a statement in words, its certificates and how to check them
 ///
 /// Of a release or a mechanism, of the published values of a paper or a file (--verify), or of a ledger. The folder has memo.html, which prints well, memo.md with the same
-/// text, the certificates, the checker (check.py), copies of the inputs, and SHA256SUMS. It is written completely or not at all. The same
+/// text, the certificates, the checkers (check.html, check.py), copies of the inputs, and SHA256SUMS, whose hash stands above the signature. It is written completely or not at all. The same
 /// input gives the same bytes apart from the date.
 #[derive(clap::Args)]
 pub struct Args {

@@ -156,7 +156,7 @@ impl Args {
         } else {
             let file = path.display();
             output::text(&format!(
-                "The checker is in {file}. To verify a certificate: python3 {file} certificate.json\n"
+                "The checker is in {file}. To verify a certificate: python3 -I {file} certificate.json\n"
             ))?;
         }
         Ok(Exit::Done)
@@ -310,7 +310,7 @@ impl Args {
         let (above, below) = ends_in_words(claim);
         format!(
             "{title}\n{neighbors} neighbors, {at}{units}\n\n  {below}\n    {lower_proof}\n  {above}\n    {upper_proof}\n\n\
-             Written to {file}. To prove it again: python3 {checker} {file}\n{theorem}{note}",
+             Written to {file}. To prove it again: python3 -I {checker} {file}\n{theorem}{note}",
             title = claim.subject,
             neighbors = claim.neighbors.name(),
             at = given_in_words(claim),

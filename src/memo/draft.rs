@@ -2,16 +2,17 @@
 
 use super::{
     document::{Block, Document, Section, Table},
-    folder::{File, Memo, Request},
+    folder::{File, Memo, Request, SUMS, sums},
     number::{Number, slug},
 };
 use crate::{
-    certificate::CHECKER,
+    certificate::{CHECKER, CHECKER_PAGE},
     io::provenance::{COMMIT, Content, Input, VERSION, command_line, sha256_of_text},
 };
 
-/// The name of the checker in the folder.
+/// The names of the checkers in the folder.
 const CHECK: &str = "check.py";
+const CHECK_PAGE: &str = "check.html";
 
 /// A statement and its numbers.
 #[derive(Default)]
@@ -71,13 +72,13 @@ impl Draft {
             section("Certificates", self.about_certificates()),
         ];
         if !self.certificates.is_empty() {
-            sections.push(section("How to check", how_to_check(&self.units)));
+            sections.push(section("How to check", how_to_check(&self.units, &sha256_of_text(&sums(&self.files())))));
         }
         sections.extend([
             section("Assumptions", vec![Block::List(self.assumptions.clone())]),
             section("Outside of this memo", vec![Block::List(self.not_said.clone())]),
             section("Program, inputs and files", self.origin(request)),
-            section("Signature", signature()),
+            section("Signature", signature(&sha256_of_text(&sums(&self.files())))),
         ]);
         let document = Document { title: self.title.clone(), about, sections };
         let files = self.files();
@@ -87,15 +88,19 @@ impl Draft {
 
     /// The files beside the memo.
     fn files(&self) -> Vec<File> {
-        let checker = File {
-            name: CHECK.to_string(),
-            text: CHECKER.to_string(),
-            about: "the checker of certificates, one file of plain Python".to_string(),
-        };
+        let checkers = [
+            (CHECK_PAGE, CHECKER_PAGE, "the checker of certificates for a browser"),
+            (CHECK, CHECKER, "the checker of certificates, one file of plain Python"),
+        ];
+        let checkers = checkers.map(|(name, text, about)| File {
+            name: name.to_string(),
+            text: text.to_string(),
+            about: about.to_string(),
+        });
         let copy = |file: &File| File { about: format!("copy of the input {}", file.about), ..file.clone() };
         let inputs = self.inputs.iter().map(copy);
-        let checker = (!self.certificates.is_empty()).then_some(checker);
-        self.certificates.iter().cloned().chain(checker).chain(inputs).collect()
+        let checkers = checkers.into_iter().filter(|_| !self.certificates.is_empty());
+        self.certificates.iter().cloned().chain(checkers).chain(inputs).collect()
     }
 
     fn about_certificates(&self) -> Vec<Block> {
@@ -151,7 +156,7 @@ impl Draft {
         vec![
             table("The program and the command.", vec!["", ""], facts, &[0, 1]),
             table(
-                "The files beside this memo. SHA256SUMS lists them and both forms of the memo: sha256sum -c SHA256SUMS",
+                "The files beside this memo. SHA256SUMS lists them; its own SHA-256 is above the signature.",
                 vec!["file", "content", "SHA-256"],
                 self.files().into_iter().map(short).map(row).collect(),
                 &[0, 1, 2],
@@ -191,28 +196,43 @@ fn time_of_checks(units: &[usize]) -> String {
     match (long, units.iter().max()) {
         (1.., Some(most)) => format!(
             "{long} of {} certificates are the worst of many block paths or pairs of them, at most {most}. Each of these takes the checker from seconds to some \
-             minutes, longer for more digits; the others take seconds at most. {each} To check several at a time: ls certificates/*.json | xargs -n 1 -P 4 python3 {CHECK}",
+             minutes, longer for more digits; the others take seconds at most. {each} To check several at a time: ls certificates/*.json | xargs -n 1 -P 4 python3 -I {CHECK}",
             units.len()
         ),
         _ => format!("Each takes the checker seconds at most. {each}"),
     }
 }
 
-fn how_to_check(units: &[usize]) -> Vec<Block> {
+fn how_to_check(units: &[usize], hash: &str) -> Vec<Block> {
     vec![
-        Block::Text(
-            "In this folder, with Python 3.9 or newer and nothing else installed. The first command compares all files with SHA256SUMS; the \
-             second proves every certificate again and prints what it proves; its exit status is 0 if everything is proven."
-                .to_string(),
-        ),
-        Block::Commands(vec!["sha256sum -c SHA256SUMS".to_string(), format!("python3 {CHECK} certificates/*.json")]),
+        Block::Text(format!(
+            "With a browser and nothing else: open {CHECK_PAGE} of this folder and choose the files of the folder certificates. The page proves every certificate again, \
+             without a network, and says what each proves. Compare this with Statement and Numbers. The page does not compare the files with {SUMS}."
+        )),
+        Block::Text(format!(
+            "With Python 3.9 or newer and nothing else installed, in this folder. HASH below is the SHA-256 of {SUMS} that stands above the signature: take it from the \
+             signed paper. The command compares {SUMS} with it and every file with {SUMS}, names every file and link that was added, and proves every certificate again. \
+             Its exit status is 0 if nothing was changed, added or removed, and everything is proven. Compare what it prints with Statement and Numbers on the paper: \
+             the two forms of the memo in this folder have the hash in them, so they are not compared."
+        )),
+        Block::Commands(vec![format!("python3 -I {CHECK} --signed {hash}")]),
         Block::Text(time_of_checks(units)),
-        Block::Text(format!("SHA-256 of {CHECK}: {}. Compare it with the checker of the source of assay {VERSION}, proofs/check.py.", sha256_of_text(CHECKER))),
+        Block::Text(format!(
+            "With the hash every change of the files beside the memo is found. Without it, sha256sum -c {SUMS} finds every change and removal of them that leaves {SUMS} as it was, but no added file. \
+             Python without -I may run a file of the folder in place of one of its own."
+        )),
+        Block::Text(format!(
+            "SHA-256 of {CHECK}: {}; of {CHECK_PAGE}: {}. A changed checker may print anything, so first compare them with proofs/{CHECK} and proofs/{CHECK_PAGE} of the source of assay \
+             {VERSION}, or run those.",
+            sha256_of_text(CHECKER),
+            sha256_of_text(CHECKER_PAGE)
+        )),
     ]
 }
 
-fn signature() -> Vec<Block> {
+fn signature(hash: &str) -> Vec<Block> {
     vec![
+        Block::Text(format!("SHA-256 of {SUMS}, which lists all files beside this memo: {hash}")),
         Block::Text(
             "The signature says that the signer has read this memo and compared the inputs with what is published about them. If the certificates were \
              checked, the lines below name the day and the computer."

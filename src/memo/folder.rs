@@ -60,6 +60,16 @@ pub struct Memo {
     pub agrees: bool,
 }
 
+/// The file with the hashes of all files of a folder but the two forms of the memo, which have its own hash.
+pub(super) const SUMS: &str = "SHA256SUMS";
+
+/// The text of [`SUMS`] for these files, in the form of `sha256sum`.
+pub(super) fn sums(files: &[File]) -> String {
+    let mut lines: Vec<String> = files.iter().map(|file| format!("{}  {}\n", file.sha256(), file.name)).collect();
+    lines.sort_by(|a, b| a.split_once("  ").map(|(_, name)| name).cmp(&b.split_once("  ").map(|(_, name)| name)));
+    lines.concat()
+}
+
 /// Refuses a folder that a memo cannot fill, before its numbers are computed.
 pub fn check_folder(folder: &Path) -> Result<()> {
     check_free(folder)
@@ -71,19 +81,15 @@ impl Memo {
         self.files.iter().filter(|file| file.name.starts_with("certificates/"))
     }
 
-    /// All files of the folder: the two forms of the memo, the files beside it, and `SHA256SUMS`, which lists all others.
+    /// All files of the folder: the two forms of the memo, the files beside it, and `SHA256SUMS`, which lists these files beside it.
     pub fn all_files(&self) -> Vec<File> {
         let form = |name: &str, text: String| File { name: name.to_string(), text, about: "this memo".to_string() };
         let mut all =
             vec![form("memo.html", html::page(&self.document)), form("memo.md", markdown::text(&self.document))];
         all.extend(self.files.iter().cloned());
         all.sort_by(|a, b| a.name.cmp(&b.name));
-        let sums = all.iter().map(|file| format!("{}  {}\n", file.sha256(), file.name)).collect();
-        all.push(File {
-            name: "SHA256SUMS".to_string(),
-            text: sums,
-            about: "the SHA-256 of all other files".to_string(),
-        });
+        let about = "the SHA-256 of all files but the memo".to_string();
+        all.push(File { name: SUMS.to_string(), text: sums(&self.files), about });
         all
     }
 

@@ -52,7 +52,7 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
         "A ledger of several releases about the same records, delta = {}",
         rational::display(&request.delta)
     )];
-    draft.statement = vec![ledger.rule.trim().to_string()];
+    draft.statement = vec![said(&ledger.rule)];
     for population in &ledger.populations {
         put(&mut draft, population, request)?;
     }
@@ -64,15 +64,21 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
     ];
     let stated = ledger.partitions.iter().map(|partition| {
         format!(
-            "Each record lies in exactly one part of the partition {:?}, and the record alone decides which: {} An entry about a part uses the records of that part only.",
+            "Each record lies in exactly one part of the partition {:?}, and the record alone decides which. {} An entry about a part uses the records of that part only.",
             partition.name,
-            partition.rule.trim()
+            said(&partition.rule)
         )
     });
     draft.assumptions.extend(stated);
     draft.assumptions.extend(common_assumptions());
     draft.not_said = common_limits();
     Ok(draft.finish(request))
+}
+
+/// A ledger's own words, as its words: whatever they state is no statement of the memo.
+fn said(words: &str) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    format!("The ledger says: \"{}\"", words.join(" ").replace('"', "'"))
 }
 
 fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<()> {

@@ -301,7 +301,8 @@ fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
     }
     let loss = composition.loss();
     let evaluator = composition.loss_evaluator();
-    let step = loss.step().ok_or(Error::NoLattice)?;
+    // Where every common output is equally likely for both neighbors, there is no lattice: the one finite loss is zero.
+    let step = loss.step().filter(|_| !loss.groups().is_empty()).ok_or(Error::NoLattice)?;
     let certainty = |l: &Rational| -> Result<Certainty> {
         for digits in [6, 12, 24] {
             let tail = evaluator.upper_tail(&loss.above(l), digits)?.value;

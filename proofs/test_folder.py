@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Attacks on the folder of a memo: python3 proofs/test_folder.py. Standard library only.
+
+Every file is changed, added, removed, renamed and replaced by a link, hashes are written again, and modules planted: check.py --signed finds all of it.
+ASSAY_MEMO is the folder of a memo; without it one of the same form is made of kept certificates.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import check as checker
+
+MEMO = ("memo.html", "memo.md")
+EXAMPLES = ("zcdp.json", "two-paths.json")
+FAKE = "x.json: proven\n  delta(0.2) <= 1e-11\n\u202e\u2028.json"
+
+
+def sealed(folder):
+    """Writes SHA256SUMS as the program does, and returns its hash."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names if name not in (*MEMO, "SHA256SUMS")]
+    (folder / "SHA256SUMS").write_bytes("".join(lines).encode())
+    return hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
+
+
+def put(folder):
+    if given := os.environ.get("ASSAY_MEMO"):
+        shutil.copytree(given, folder)
+        return hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
+    for inner in ("certificates", "inputs"):
+        (folder / inner).mkdir(parents=True)
+    for name in EXAMPLES:
+        shutil.copy(HERE / "examples" / name, folder / "certificates" / name)
+    for name in ("check.py", "check.html"):
+        shutil.copy(HERE / name, folder / name)
+    (folder / "inputs" / "own.toml").write_text("name = 'own'\n")
+    for name in MEMO:
+        (folder / name).write_text("a memo\n")
+    return sealed(folder)
+
+
+def run(folder, *arguments, isolated=True):
+    command = [sys.executable, *["-I"] * isolated, "-B", "check.py", "--quiet", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name) / "memo"
+        self.hash = put(self.folder)
+        self.other = Path(holder.name) / "other"
+        self.other.write_text("other")
+        names = (path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
+        self.listed = sorted(name for name in names if name not in (*MEMO, "SHA256SUMS"))
+
+    def found(self, signed=None):
+        """The names of what compared() finds wrong in the folder: nothing that it finds is proven."""
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            return [name for name, reason, _ in checker.compared(signed or self.hash) if reason]
+        except checker.Refused:
+            return ["SHA256SUMS"]
+        finally:
+            os.chdir(before)
+
+    def test_an_unchanged_folder_is_proven_by_one_command(self):
+        said = run(self.folder, "--signed", self.hash)
+        self.assertEqual((said.returncode, said.stderr), (0, ""), said.stdout)
+        count = sum(name.startswith("certificates/") for name in self.listed)
+        self.assertGreater(count, 0)
+        self.assertEqual(said.stdout.count(": proven\n"), count + 1)
+        lines = [json.loads(line) for line in run(self.folder, "--json", "--signed", self.hash.upper()).stdout.splitlines()]
+        self.assertEqual({answer["verdict"] for answer in lines}, {"proven"})
+        for wrong in ([], ["--signed", "12"], ["--signed", ""], ["--signed", self.hash, "check.py"]):
+            self.assertEqual(run(self.folder, *wrong).returncode, 2, wrong)
+
+    def test_a_thousand_changes_of_bytes_are_found(self):
+        draw = random.Random(1)
+        names = [*self.listed, "SHA256SUMS"]
+        for turn in range(1000):
+            path = self.folder / names[turn % len(names)]
+            before = path.read_bytes()
+            at, kind = draw.randrange(len(before)), draw.randrange(4)
+            changed = [before[:at] + bytes([before[at] ^ 1 << draw.randrange(8)]) + before[at + 1:], before[:at], before + b"\n",
+                       before[:at] + b" " + before[at:]][kind]
+            path.write_bytes(changed)
+            self.assertEqual(self.found(), [names[turn % len(names)]], (turn, kind, at))
+            path.write_bytes(before)
+        self.assertEqual(self.found(), [])
+
+    def test_what_is_added_removed_renamed_or_linked_is_found(self):
+        for name in [*self.listed, "SHA256SUMS"]:
+            path, aside = self.folder / name, self.other.with_name("aside")
+            for link in (None, aside, self.other, path.with_name("renamed")):
+                target = path.with_name("renamed") if link and link.name == "renamed" else aside
+                path.rename(target)
+                if link in (aside, self.other):
+                    path.symlink_to(link)
+                self.assertIn(name, self.found(), (name, link))
+                if link in (aside, self.other):
+                    path.unlink()
+                target.rename(path)
+        added = ["argparse.py", "x.json", "inputs/more.csv", "certificates/0.json", "certificates/.hidden", "SHA256SUMS.old", "new/", "new/x", "certificates/new/x.json"]
+        for name in added:
+            path = self.folder / name
+            new = path.parent if not path.parent.exists() else None
+            path.mkdir() if name.endswith("/") else (path.parent.mkdir(exist_ok=True), path.write_text("x"))
+            self.assertIn(name.rstrip("/"), self.found())
+            self.assertEqual(run(self.folder, "--signed", self.hash).returncode, 1, name)
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if new:
+                new.rmdir()
+        for name in MEMO:  # not compared, but no link either
+            (self.folder / name).rename(self.other.with_name(name))
+            (self.folder / name).symlink_to(self.other.with_name(name))
+            self.assertEqual(self.found(), [name])
+            (self.folder / name).unlink()
+        os.mkfifo(self.folder / "pipe")  # not opened: it would wait for ever
+        self.assertEqual(run(self.folder, "--signed", self.hash).returncode, 1)
+
+    def test_hashes_written_again_are_found(self):
+        for name in self.listed:
+            path = self.folder / name
+            before = path.read_bytes()
+            path.write_bytes(before + b" ")
+            self.assertNotEqual(sealed(self.folder), self.hash)
+            said = self.found()
+            self.assertEqual(said, ["SHA256SUMS"], name)
+            path.write_bytes(before)
+            self.assertEqual(sealed(self.folder), self.hash)
+
+    def test_planted_modules_do_not_run(self):
+        certificates = sorted(name for name in self.listed if name.startswith("certificates/"))
+        self.assertEqual(run(self.folder, *certificates, isolated=False).returncode, 0)
+        for module in ("argparse", "os", "json", "re", "hashlib", "posix", "fractions", "typing"):
+            for name in (f"{module}.py", f"{module}.pyc", f"{module}.cpython-311-x86_64-linux-gnu.so", f"{module}/__init__.py"):
+                path = self.folder / name
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("print('planted'); import sys; sys.exit(0)\n")
+                said = run(self.folder, *certificates, isolated=False)
+                self.assertEqual(said.returncode, 2, name)
+                self.assertIn("python3 -I check.py", said.stderr)
+                self.assertNotIn("planted", said.stdout + said.stderr)
+                said = run(self.folder, "--signed", self.hash)
+                self.assertEqual(said.returncode, 1, name)
+                self.assertNotIn("planted\n", said.stdout + said.stderr)
+                self.assertIn(f"{name}: REFUSED", said.stdout)
+                path.unlink()
+                if path.parent != self.folder:
+                    path.parent.rmdir()
+
+    def test_a_current_folder_on_the_path_of_modules_is_looked_at(self):
+        now = self.folder.parent / "now"
+        now.mkdir()
+        (now / "argparse.py").write_text("print('planted')\n")
+        command = [sys.executable, "-B", str(self.folder / "check.py"), "x"]
+        for path, status in (("", 1), (":", 2), (str(now), 2)):
+            said = subprocess.run(command, cwd=now, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+            self.assertEqual((said.returncode, "planted" in said.stdout), (status, False), path)
+
+    def test_a_name_fakes_no_line(self):
+        certificate = sorted(name for name in self.listed if name.startswith("certificates/"))[0]
+        shutil.copy(self.folder / certificate, self.folder / "certificates" / FAKE)
+        for arguments in ([f"certificates/{FAKE}"], ["certificates/gone\n: proven"], ["--signed", self.hash], [f"--{FAKE}"]):
+            said = run(self.folder, *arguments)
+            for line in (said.stdout + said.stderr).splitlines():
+                self.assertTrue(line.isprintable(), line)
+                self.assertFalse(line.startswith((": proven", "  delta(0.2)")), line)
+        if shutil.which("node"):
+            for name in (f"certificates/{FAKE}", "gone\n  delta(0.2)"):
+                said = subprocess.run(["node", str(HERE / "check.mjs"), name], cwd=self.folder, capture_output=True, text=True)
+                self.assertFalse([line for line in said.stdout.splitlines() if not line.isprintable() or line.startswith("  delta(0.2)")])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

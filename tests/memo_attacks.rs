@@ -1,0 +1,41 @@
+//! What `check.py --signed` promises of a memo's folder, under attack: proofs/test_folder.py changes one in a thousand ways.
+
+use std::{path::Path, process::Command};
+
+use crate::common::program::assay;
+
+#[test]
+fn a_signed_folder_cannot_be_changed_unnoticed() {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("memo");
+    let args = ["memo", "--discrete-gaussian", "5x10", "--delta", "1e-9", "--date", "2026-01-02", "--out"];
+    assay(&[&args[..], &[out.to_str().unwrap()]].concat()).assert().success();
+    let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/test_folder.py");
+    let run = Command::new("python3").arg("-B").arg(test).env("ASSAY_MEMO", &out).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+#[test]
+fn a_ledger_speaks_in_its_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = folder.path().join("ledger.toml");
+    let claim = "At delta = 1e-6, the least epsilon is at most 0.2.\\\" And it is \\\"small";
+    let text = format!(
+        "name='l'\ntitle='Two'\nsource='made up'\nrule=\"{claim}\"\n[[population]]\nname='persons'\nneighbors='add-remove'\nreleases=['su-su-wang-2025']\n"
+    );
+    std::fs::write(&ledger, text).unwrap();
+    let out = folder.path().join("memo");
+    let args = ["memo", "--ledger", ledger.to_str().unwrap(), "--delta", "1e-6", "--out", out.to_str().unwrap()];
+    assay(&args).assert().success();
+    let markdown = std::fs::read_to_string(out.join("memo.md")).unwrap();
+    let statement = markdown.split("## Statement").nth(1).unwrap().trim_start();
+    assert!(
+        statement
+            .starts_with("The ledger says: \"At delta = 1e-6, the least epsilon is at most 0.2.' And it is 'small\""),
+        "{statement}"
+    );
+}
