@@ -26,8 +26,7 @@ pub struct Counts {
     pub law: Law,
     /// The number of counts.
     pub count: u64,
-    /// By how much one count differs between neighboring data sets: at most, as a smaller change is no worse. Of a table that is not log-concave it is the
-    /// worst of all changes up to the one that was given.
+    /// The difference of one count between neighboring data sets.
     pub shift: u64,
     /// Whether a count stands for the cells of a query among which `shift` rows move freely: all in one cell is the worst.
     pub free_rows: bool,
@@ -71,13 +70,6 @@ impl Counts {
     }
 
     fn checked(self) -> Result<Self> {
-        let checked = self.within_ranges()?;
-        // A record changes each count by at most the shift.
-        let shift = checked.law.worst_shift(checked.shift)?;
-        Ok(Counts { shift, ..checked })
-    }
-
-    fn within_ranges(self) -> Result<Self> {
         self.law.check()?;
         let most_shift = self.law.most_shift();
         if !(1..=MOST_COUNTS).contains(&self.count) {

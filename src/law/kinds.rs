@@ -344,15 +344,6 @@ impl Law {
         }
     }
 
-    /// Of all changes from 1 to `shift` the one that is the worst in every composition: the largest, but of tables that are not log-concave. An error where there
-    /// is none.
-    pub(crate) fn worst_shift(&self, shift: u64) -> Result<u64> {
-        match self {
-            Law::Table(table) => table.worst_shift(shift),
-            _ => Ok(shift),
-        }
-    }
-
     /// The largest shift of an account.
     pub(crate) fn most_shift(&self) -> u64 {
         of_law!(self, facts => facts.most_shift())

@@ -262,11 +262,11 @@ impl PerturbationTable {
 }
 
 /// A test: its probabilities to reject under the second and under the first hypothesis.
-pub(super) type Vertex = (Rational, Rational);
+type Vertex = (Rational, Rational);
 
 /// Whether the best tests of one pair are nowhere worse than those of another, by their vertices: it is enough at those of the other, between which its
 /// function is linear, because that of the one is concave.
-pub(super) fn is_above(one: &[Vertex], other: &[Vertex]) -> bool {
+fn is_above(one: &[Vertex], other: &[Vertex]) -> bool {
     other.iter().all(|(a, b)| {
         let after = one.partition_point(|(x, _)| x <= a);
         // The last vertex at or left of a; there may be two at zero, of which the later is higher.

@@ -16,7 +16,6 @@ use super::{
     facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES, check_sum},
-    perturbation::{Vertex, is_above},
     responses::Rounding,
     shape::Shape,
 };
@@ -31,8 +30,6 @@ use crate::io::csv_reader::{CsvTable, Reading};
 /// The name in files and options.
 pub(super) const KEY: &str = "table";
 
-/// The largest number of masses of all changes that are compared.
-const MOST_COMPARED: u64 = 20_000;
 /// The largest absolute value.
 const MOST_VALUE: i64 = 1_000_000_000_000;
 
@@ -155,34 +152,6 @@ impl NoiseTable {
             Rational::from(three[1].1 * three[1].1) >= Rational::from(three[0].1 * three[2].1)
         };
         !has_gap && masses.windows(3).all(is_concave)
-    }
-
-    /// The change, of all from 1 to `shift`, at which neighbors are the least private in every composition: the largest where the table is log-concave, and
-    /// where a larger one leaves no output in common. An error where none of them is the worst, and where there are too many to compare.
-    pub(crate) fn worst_shift(&self, shift: u64) -> Result<u64> {
-        let ends = self.masses.first_key_value().zip(self.masses.last_key_value());
-        let span = ends.map_or(0, |((first, _), (last, _))| last.abs_diff(*first));
-        if shift == 1 || shift > span || self.is_log_concave() {
-            return Ok(shift);
-        }
-        let entries = shift.saturating_mul(self.masses.len() as u64);
-        if entries > MOST_COMPARED {
-            let expected = format!(
-                "at most {MOST_COMPARED} for a table that is not log-concave, of which every smaller change is compared; give a smaller SHIFT"
-            );
-            let what = format!("{}: the number of masses times the shift", self.name);
-            return Err(Error::out_of_range(&what, entries, &expected));
-        }
-        let tests: Vec<Vec<Vertex>> = (1..=shift).map(|shift| self.likelihoods(shift).best_tests()).collect();
-        let is_worst = |at: &usize| tests.iter().all(|other| is_above(&tests[*at], other));
-        let worst = (0..tests.len()).rev().find(is_worst).ok_or_else(|| {
-            Error::unsuitable(format!(
-                "{}: none of the changes from 1 to {shift} is the worst at every epsilon, as the table is not log-concave: give one change alone by --pair, \
-                 a file of the probabilities of each output with the record and without it",
-                self.name
-            ))
-        })?;
-        Ok(worst as u64 + 1)
     }
 
     /// The table of the negative of the noise: its pairs have the two directions exchanged.
