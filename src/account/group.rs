@@ -49,7 +49,9 @@ pub(super) fn of(counts: &Counts, size: u64) -> Result<Counts> {
         | Law::Pure { .. } => counts.with(counts.count, counts.shift.saturating_mul(size)),
         Law::Table(table) if table.is_log_concave() => counts.with(counts.count, counts.shift.saturating_mul(size)),
         Law::RandomizedResponse { .. } => counts.with(counts.count.saturating_mul(size), counts.shift),
-        Law::Approximate { epsilon, delta } => Counts::new(of_approximate(epsilon, delta, size)?, counts.count, counts.shift),
+        Law::Approximate { epsilon, delta } => {
+            Counts::new(of_approximate(epsilon, delta, size)?, counts.count, counts.shift)
+        }
         Law::Table(_) => Err(refused(
             "a table that is not log-concave",
             "they may move one count further or several counts, and which is worse is not known; give the counts that the group moves, one option for each way",
@@ -62,12 +64,14 @@ pub(super) fn of(counts: &Counts, size: u64) -> Result<Counts> {
             "unknown keys",
             "they may have keys of their own, or new keys together; give all keys that the group has, at most the size of the group times as many, and as their shift what it adds to one key",
         )),
-        Law::Pair(_) => {
-            Err(refused("a pair of hypotheses", "it is about one record; give the pair of outputs with the group and without it"))
-        }
-        Law::SampledGaussian { .. } => {
-            Err(refused("Poisson-sampled noise", "each of them is sampled by itself, which is a mixture of several shifts"))
-        }
+        Law::Pair(_) => Err(refused(
+            "a pair of hypotheses",
+            "it is about one record; give the pair of outputs with the group and without it",
+        )),
+        Law::SampledGaussian { .. } => Err(refused(
+            "Poisson-sampled noise",
+            "each of them is sampled by itself, which is a mixture of several shifts",
+        )),
         Law::Responses(_) | Law::Outcomes(_) => Err(refused("losses without a mechanism", "give the mechanism")),
     }
 }
@@ -87,7 +91,9 @@ fn of_approximate(epsilon: &Rational, delta: &Rational, size: u64) -> Result<Law
     let sum = exp_m1(&of_group).div(&exp_m1(epsilon)).mul(&Enclosure::rational(delta, BITS));
     let delta = sum.upper_rational().filter(|delta| *delta < 1).ok_or_else(|| {
         let (epsilon, delta) = (rational::display(epsilon), rational::display(delta));
-        let why = format!("nothing follows for {size} records from ({epsilon}, {delta})-DP of one: their delta would be at least 1");
+        let why = format!(
+            "nothing follows for {size} records from ({epsilon}, {delta})-DP of one: their delta would be at least 1"
+        );
         refused("approximate DP", &why)
     })?;
     Ok(Law::Approximate { epsilon: of_group, delta })
@@ -157,7 +163,10 @@ mod tests {
     #[test]
     fn guarantees_of_groups_are_those_of_the_theorems() {
         let of = |key: &str, text: &str, size| {
-            Composition::new([Counts::parse(key, text).unwrap()]).unwrap().for_groups_of(size).map(|all| all.counts()[0].clone())
+            Composition::new([Counts::parse(key, text).unwrap()])
+                .unwrap()
+                .for_groups_of(size)
+                .map(|all| all.counts()[0].clone())
         };
         assert_eq!(of("pure", "1/2x3", 3).unwrap(), Counts::parse("pure", "1/2x3@3").unwrap());
         assert_eq!(of("randomized-response", "1x3", 2).unwrap().count, 6);

@@ -178,7 +178,7 @@ impl UnknownKey {
             end.filter(|_| one.lower().get_exp().is_some_and(|exponent| exponent > -LEAST))
         };
         let refused = |expected: &str| {
-            Error::out_of_range("the threshold of an unknown key", rational::display(&self.threshold), expected)
+            Error::unsuitable(format!("the threshold {} of an unknown key: expected {expected}", self.threshold))
         };
         let rest = |end: &Rational| Rational::from(1 - end);
         let is_up = rounding == Rounding::Up;
