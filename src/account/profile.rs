@@ -347,7 +347,8 @@ mod tests {
             let composition = Composition::new([counts]).unwrap();
             let exact = composition.epsilon(&delta, 12).unwrap().value;
             let (bound, name) = standard_bound(&composition, &delta).unwrap().unwrap();
-            assert!(*exact.upper() <= bound && bound <= at_most, "{name}: {bound}");
+            // The truth is between the ends of the exact account: with three Laplace counts RDP agrees with it to 13 digits.
+            assert!(*exact.lower() <= bound && bound <= at_most, "{name}: {bound}");
             let answer = within_standard_accounts(&composition, &delta, Err(Error::OutOfTime)).unwrap();
             assert!(*answer.value.lower() == 0 && *answer.value.upper() == bound && !answer.met);
             let wide = Enclosure::double(0.25, 64).hull(&Enclosure::double(900.0, 64));
