@@ -177,18 +177,27 @@ impl UnknownKey {
             let end = if is_upper { one.upper_rational() } else { one.lower_rational() };
             end.filter(|_| one.lower().get_exp().is_some_and(|exponent| exponent > -LEAST))
         };
-        let refused = |expected: &str| {
-            Error::unsuitable(format!("the threshold {} of an unknown key: expected {expected}", self.threshold))
-        };
+        const WHAT: &str = "the threshold of an unknown key";
+        let threshold = || rational::display(&self.threshold);
         let rest = |end: &Rational| Rational::from(1 - end);
         let is_up = rounding == Rounding::Up;
         if shown.upper() <= hidden.upper() {
-            let why = "one that a new key reaches with a probability of at least 10^-1200";
-            let shown = end(&shown, is_up).ok_or_else(|| refused(why))?;
+            let shown = end(&shown, is_up).ok_or_else(|| {
+                Error::out_of_range(
+                    WHAT,
+                    threshold(),
+                    "one that a new key reaches with a probability of at least 10^-1200",
+                )
+            })?;
             return Ok([shown.clone(), rest(&shown)]);
         }
-        let why = "one below which a new key stays with a probability of at least 10^-1200";
-        let hidden = end(&hidden, !is_up).ok_or_else(|| refused(why))?;
+        let hidden = end(&hidden, !is_up).ok_or_else(|| {
+            Error::out_of_range(
+                WHAT,
+                threshold(),
+                "one below which a new key stays with a probability of at least 10^-1200",
+            )
+        })?;
         Ok([rest(&hidden), hidden])
     }
 
