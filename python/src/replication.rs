@@ -39,6 +39,10 @@ fn row_of<'py>(py: Python<'py>, paper: &str, row: Row) -> PyResult<Bound<'py, Py
     dict.set_item("printed", &row.published.printed)?;
     match row.computed {
         Computed::Value(value) => dict.set_item("computed", Bound::new(py, Enclosure::from(value))?)?,
+        // Only a bound is known: all values that are possible.
+        Computed::Bounded(bounded) => {
+            dict.set_item("computed", Bound::new(py, Enclosure::from(bounded.possible()))?)?
+        }
         Computed::Statement(Certainty::Yes) => dict.set_item("computed", true)?,
         Computed::Statement(Certainty::No) => dict.set_item("computed", false)?,
         Computed::Statement(Certainty::Undecided) | Computed::NeedsData(_) => {
