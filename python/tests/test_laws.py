@@ -200,7 +200,9 @@ def test_every_method_answers() -> None:
         (lambda: Pure(1, shift=1001), ValueError, "from 1 to 1000"),
         (lambda: Approximate(1, 0), ValueError, "delta"),
         (lambda: Approximate(1, 1), ValueError, "delta"),
-        (lambda: Composition([Approximate(1, "1e-9")], group=2), ValueError, "a guarantee of its own"),
+        (lambda: Composition([Pair(_TWO)], group=2), ValueError, "it is about one record"),
+        # Their delta would be 1/10 (1 + e^5).
+        (lambda: Composition([Approximate(5, "1/10")], group=2), ValueError, "at least 1"),
         (lambda: RandomizedResponse(1, 1), ValueError, r"2 to 10\^12"),
         (lambda: RandomizedResponse(1, 2.5), ValueError, "a positive whole number"),
         (lambda: TruncatedLaplace(1, 0), ValueError, "bound"),

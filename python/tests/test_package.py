@@ -23,7 +23,7 @@ CONFIG = ROOT / "python" / "pyproject.toml"
 # Names that exist for the type checker only.
 NOT_AT_RUN_TIME = r"""
 dp_assay\.dp_accounting\.CertifiedAccountant
-dp_assay\.dp_accounting\.DiscreteGaussianDpEvent.*
+dp_assay\.(dp_accounting|_events)\.DiscreteGaussianDpEvent.*
 """
 
 
