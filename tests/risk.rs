@@ -935,3 +935,33 @@ fn a_mechanism_whose_only_finite_loss_is_zero_has_a_bound() {
         assert!(!most.is_null(), "{answer}");
     }
 }
+
+/// What a calibration for a posterior promises, summed over outputs in doubles: with sigma2 = 9.69 no event lifts the posterior from 1/2 above 0.8 once 1e-6 is subtracted
+/// from its probability, while outputs of probability 2.756e-5 lift it above 0.8.
+#[test]
+fn a_promised_posterior_is_of_events_and_not_of_outputs() {
+    let arguments =
+        ["calibrate", "--discrete-gaussian", "20", "--posterior", "0.8", "--prior", "1/2", "--delta", "1e-6"];
+    let run = Command::cargo_bin("assay").unwrap().args(arguments).assert().success();
+    let said =
+        String::from_utf8(run.get_output().stdout.clone()).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains(
+            "no event lifts the posterior above 0.8, once 1e-6 is subtracted from the probability of the event"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("9.69"), "{said}");
+    let excess = |sigma2: f64| {
+        let weight = |k: i32| (-f64::from(k).powi(2) / (2.0 * sigma2)).exp();
+        let all: f64 = (-300..=300).map(weight).sum();
+        // With the record the count is one more. The posterior of an output is above 0.8 where P > 4 Q.
+        let pairs: Vec<(f64, f64)> = (-299..=300).map(|k| (weight(k - 1) / all, weight(k) / all)).collect();
+        let above = pairs.iter().filter(|(p, q)| *p > 4.0 * q);
+        above.fold((0.0, 0.0), |(most, tail), (p, q)| (most + p - 4.0 * q, tail + p))
+    };
+    // The event with the largest P(S) - 4 Q(S), and the outputs in it.
+    let (most, tail) = excess(9.69);
+    assert!(most <= 1e-6 && (tail / 2.756e-5 - 1.0).abs() < 1e-3, "{most} {tail}");
+    assert!(excess(9.68).0 > 1e-6);
+}

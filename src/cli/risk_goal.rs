@@ -21,7 +21,7 @@ pub struct RiskGoal {
     #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta")]
     alpha: Option<String>,
     /// With --prior: every adversary decides correctly with probability P or less ("right at most 60 times in 100"); with --delta as well:
-    /// no posterior exceeds P, except on outputs of that probability
+    /// no event lifts the posterior above P, once D is subtracted from the probability of the event (single outputs may)
     #[arg(long, value_name = "P", allow_hyphen_values = true, requires = "prior")]
     posterior: Option<String>,
     /// The adversary's prior probability, 0 < Q < 1, that goes with --posterior

@@ -78,7 +78,7 @@ pub enum Question {
     CorrectDecision(Rational),
     /// The total variation distance of the outputs with and without a record.
     Advantage,
-    /// The largest posterior probability for this prior, except on outputs of mass delta.
+    /// The largest posterior of events for this prior, once delta is subtracted from their probability.
     Posterior(Rational, Delta),
 }
 

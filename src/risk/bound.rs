@@ -17,9 +17,10 @@
 //!
 //! The posterior odds after an output are the prior odds times exp(L). Gaussian noise leaves L unbounded, so no
 //! posterior below 1 holds for every output. Two bounds with exceptions remain. With epsilon the exact value at delta,
-//! P = min(P, e^epsilon Q) + R with R of mass delta: except on outputs of that mass under P, the posterior is at most p
-//! e^epsilon / (1 - p + p e^epsilon). The second bound is about the outputs themselves: the posterior that is exceeded
-//! with probability at most delta, from the tail of L.
+//! P(S) - delta <= e^epsilon Q(S) for every event S: once delta is subtracted from its probability, no event lifts the posterior above p e^epsilon /
+//! (1 - p + p e^epsilon). This says nothing about single outputs, because delta may be a part of the probability of each: the outputs whose
+//! posterior is larger can have a probability well above delta. The second bound is about them: the posterior that is exceeded with probability at
+//! most delta, from the tail of L.
 
 use std::cell::Cell;
 
@@ -52,7 +53,7 @@ pub struct Bound {
     pub advantage: Enclosure,
     /// The same from rho alone: min(sqrt(rho / 2), sqrt(1 - exp(-rho))).
     pub advantage_by_zcdp: Enclosure,
-    /// The largest posterior except on outputs of mass delta, with the exact epsilon.
+    /// The largest posterior of events, once delta is subtracted from their probability, with the exact epsilon.
     pub posterior: Enclosure,
     /// The same with the epsilon that zCDP implies.
     pub posterior_by_zcdp: Enclosure,

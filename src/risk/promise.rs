@@ -5,11 +5,11 @@
 //! | the advantage of every adversary is at most A | delta(0) <= A |
 //! | every test with type I error alpha has a type II error of beta or more | f(alpha) >= beta |
 //! | no adversary with prior q decides correctly with probability above P | delta(epsilon) <= (P - M) / m at epsilon = ln(M / m) |
-//! | except on outputs of probability delta, no posterior exceeds P for prior q | implied by delta(epsilon) <= delta at epsilon = ln(odds(P) / odds(q)) |
+//! | no event lifts the posterior above P for prior q, once delta is subtracted from its probability | delta(epsilon) <= delta at epsilon = ln(odds(P) / odds(q)) |
 //!
-//! with M = max(q, 1 - q) and m = min(q, 1 - q). The first three are equivalences: see [`bound`](super::bound); where the
-//! pair of neighbors is not symmetric, with the larger profile and the convex hull of both trade-off functions. The last is an implication: it is the
-//! bound on the posterior that epsilon at delta gives.
+//! with M = max(q, 1 - q) and m = min(q, 1 - q). All are equivalences, by the definition of delta(epsilon) as the largest P(S) - e^epsilon Q(S): see [`bound`](super::bound); where the
+//! pair of neighbors is not symmetric, with the larger profile and the convex hull of both trade-off functions. The last does
+//! not bound the posteriors of single outputs.
 
 use rug::Rational;
 
@@ -45,13 +45,13 @@ pub enum RiskPromise {
         /// The largest probability of a correct decision.
         most: Rational,
     },
-    /// Except on outputs of probability delta, the posterior of every adversary with this prior is at most this.
+    /// Once delta is subtracted from its probability, no event lifts the posterior of an adversary with this prior above this.
     Posterior {
         /// The adversary's prior probability that the record is in the data.
         prior: Rational,
         /// The largest posterior.
         most: Rational,
-        /// The probability of the outputs that are excepted.
+        /// What is subtracted from the probability of an event.
         delta: Delta,
     },
 }
@@ -211,7 +211,7 @@ impl RiskPromise {
                 shown(most)
             ),
             RiskPromise::Posterior { prior, most, delta } => format!(
-                "with prior {} no posterior exceeds {}, except on outputs of probability {}",
+                "with prior {} no event lifts the posterior above {}, once {} is subtracted from the probability of the event",
                 shown(prior),
                 shown(most),
                 shown(delta)

@@ -129,15 +129,15 @@ fn parameters(figures: &Figures) -> Vec<Block> {
         )),
         table(
             format!(
-                "Parameters at delta = {delta}, rounded up; epsilon from both sides. Right: correct decisions of 100, at most, at prior {prior}. Posterior: at most, \
-                 except on outputs of probability {delta}."
+                "Parameters at delta = {delta}, rounded up; epsilon from both sides. Right: correct decisions of 100, at most, at prior {prior}. Posterior: no event \
+                 lifts it above this, once {delta} is subtracted from the probability of the event."
             ),
             vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
             figures.lines().map(row).collect(),
             &[0],
         ),
         text(
-            "Delta is the probability that the bound by epsilon does not cover. It should be far below one over the number of records: a mechanism that \
+            "Delta is what the probability of an event may exceed e^epsilon times its probability for the other data set by. It should be far below one over the number of records: a mechanism that \
              publishes each record with probability delta would satisfy the same definition.",
         ),
     ]

@@ -175,7 +175,8 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         (table(&tables::of_bound(&request.prior, found)))
         p.about {
             "Right: the largest probability of a correct decision. Advantage: how much more often the decision is \"yes\" if that is true than if \
-             it is not. Posterior: the largest posterior probability, rounded up, except for outputs of probability " (exact_text(&request.delta)) "."
+             it is not. Posterior: the largest that an event lifts it to, rounded up, once " (exact_text(&request.delta)) " is subtracted from the \
+             probability of the event."
         }
     };
     Ok(view(

@@ -33,7 +33,7 @@ pub struct Args {
     /// The prior probability, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
-    /// The probability of outputs for which the posterior is not bounded
+    /// What is subtracted from the probability of an event before its posterior is bounded
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
     #[command(flatten)]
@@ -140,7 +140,7 @@ impl Allowed {
 pub struct Request {
     /// The prior probability.
     pub prior: Rational,
-    /// The probability of outputs for which the posterior is not bounded.
+    /// What is subtracted from the probability of an event before its posterior is bounded.
     pub delta: Delta,
     /// Relative widths of 10^-digits.
     pub digits: u32,
@@ -304,9 +304,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.table(&["", "correct", by, "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));
     page.text(
-        "\ncorrect: the largest probability with which any adversary decides correctly, exactly.\n\
+        "\ncorrect: no adversary decides correctly with a larger probability. Where the directions differ, it is for the worse one.\n\
          advantage: the total variation distance of the outputs with and without.\n\
-         posterior: the largest posterior probability, ignoring outputs of total probability delta, from epsilon at delta.\n\
+         posterior: the largest that an event lifts it to, once delta is subtracted from its probability: from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n",
     );
     page.text(format!("{}\n", allowed.formula()));
