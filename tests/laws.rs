@@ -102,7 +102,7 @@ fn tabulated() -> Vec<Case> {
             let pairs = all.iter().flat_map(|(p, q)| single.iter().map(move |(a, b)| (p * a, q * b)));
             all = gathered(pairs.collect());
         }
-        counts.push(Counts::new(table(first, masses), count, shift as u64).unwrap());
+        counts.push(Counts::new(table(first, masses), count, shift as u64).unwrap().exactly().unwrap());
         Case { counts, outputs: all }
     })
     .collect()

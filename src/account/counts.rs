@@ -9,6 +9,7 @@ use rug::Rational;
 use super::free_rows;
 use crate::{
     error::{Error, Result},
+    law::Changes,
     loss::{law::Law, parameter::Sigma2},
     numeric::rational,
 };
@@ -19,17 +20,19 @@ const MOST_COUNTS: u64 = 1_000_000_000_000;
 /// `count` counts, each published with independent noise of one law and changed by `shift` between neighbors.
 ///
 /// The text form of discrete Gaussian counts is that of the command line: `SIGMA2[xCOUNT][@SHIFT]`, as in `5x10`,
-/// `500/73x10@2`.
+/// `500/73x10@2`, each changed by at most SHIFT; `@=SHIFT` is a change by exactly SHIFT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// The law of the noise.
     pub law: Law,
     /// The number of counts.
     pub count: u64,
-    /// The difference of one count between neighboring data sets.
+    /// By how much one count differs between neighboring data sets: at most, unless `changes` is exactly.
     pub shift: u64,
     /// Whether a count stands for the cells of a query among which `shift` rows move freely: all in one cell is the worst.
     pub free_rows: bool,
+    /// By how much a record changes a count.
+    pub changes: Changes,
 }
 
 impl Counts {
@@ -39,8 +42,7 @@ impl Counts {
         S: TryInto<Sigma2>,
         Error: From<S::Error>,
     {
-        Counts { law: Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift, free_rows: false }
-            .checked()
+        Counts::new(Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift)
     }
 
     /// Counts with continuous noise N(0, sigma2), for comparison; the same ranges.
@@ -49,18 +51,23 @@ impl Counts {
         S: TryInto<Sigma2>,
         Error: From<S::Error>,
     {
-        Counts { law: Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift, free_rows: false }.checked()
+        Counts::new(Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift)
     }
 
     /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from 10^-6 to 10^3,
     /// shifts from 1 to 1000. Anything else is an error.
     pub fn discrete_laplace(epsilon: Rational, count: u64, shift: u64) -> Result<Self> {
-        Counts { law: Law::DiscreteLaplace { epsilon }, count, shift, free_rows: false }.checked()
+        Counts::new(Law::DiscreteLaplace { epsilon }, count, shift)
     }
 
     /// Counts with noise of a law; an error if parameter, count or shift is outside the ranges of that law.
     pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
-        Counts { law, count, shift, free_rows: false }.checked()
+        Counts { law, count, shift, free_rows: false, changes: Changes::UpTo { one: shift } }.checked()
+    }
+
+    /// The same, where each count that differs does so by exactly the shift.
+    pub fn exactly(self) -> Result<Self> {
+        Counts { changes: Changes::Exactly, ..self }.checked()
     }
 
     /// The same, where each count stands for the cells of a query among which up to `shift` rows move freely, as where tables are joined
@@ -70,13 +77,17 @@ impl Counts {
     }
 
     fn checked(self) -> Result<Self> {
+        let checked = self.within_ranges()?;
+        let law = checked.law.with_changes(checked.changes, checked.shift)?;
+        law.check_shift(checked.shift)?;
+        Ok(Counts { law, ..checked })
+    }
+
+    fn within_ranges(self) -> Result<Self> {
         self.law.check()?;
         let most_shift = self.law.most_shift();
         if !(1..=MOST_COUNTS).contains(&self.count) {
             return Err(Error::out_of_range("count", self.count, "1 to 10^12 counts"));
-        }
-        if (1..=most_shift).contains(&self.shift) {
-            self.law.check_shift(self.shift)?;
         }
         if !(1..=most_shift).contains(&self.shift) {
             let why = match most_shift {
@@ -94,7 +105,34 @@ impl Counts {
 
     /// The same noise with another count and shift, checked against the ranges.
     pub(super) fn with(&self, count: u64, shift: u64) -> Result<Self> {
-        Counts { law: self.law.clone(), count, shift, free_rows: self.free_rows }.checked()
+        let changes = match self.changes {
+            Changes::UpTo { one } if one == self.shift => Changes::UpTo { one: shift },
+            other => other,
+        };
+        Counts { law: self.law.clone(), count, shift, free_rows: self.free_rows, changes }.checked()
+    }
+
+    /// The counts that a group of `size` records changes, where the data decide how they share them: up to as many times as many, each by up to as many times as
+    /// much, but all together by no more than that.
+    pub(super) fn shared_among(&self, size: u64) -> Result<Self> {
+        let changes = match self.changes {
+            Changes::UpTo { .. } => Changes::UpTo { one: self.shift },
+            Changes::Exactly => {
+                return Err(Error::unsuitable(
+                    "a group of records that each change a count by exactly a number: give @ for at most that much",
+                ));
+            }
+        };
+        let (count, shift) = (self.count.saturating_mul(size), self.shift.saturating_mul(size));
+        Counts { count, shift, changes, ..self.clone() }.checked()
+    }
+
+    /// The largest change by one record, and how many records there are.
+    fn of_one_record(&self) -> (u64, u64) {
+        match self.changes {
+            Changes::UpTo { one } if self.law.has_alternatives() => (one, self.shift.div_ceil(one.max(1))),
+            _ => (self.shift, 1),
+        }
     }
 
     /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
@@ -148,19 +186,24 @@ impl Counts {
         Some(self.law.largest_loss(self.shift)? * self.count)
     }
 
+    /// These, changed by the shift that a text gives after @: at most, or exactly where it begins with =.
+    fn changed_by(self, shift: Option<&str>) -> Result<Self> {
+        match shift.map(|shift| (shift, shift.trim().strip_prefix('='))) {
+            None => Ok(self),
+            Some((_, Some(shift))) => self.with(self.count, whole(shift, "SHIFT")?)?.exactly(),
+            Some((shift, None)) => self.with(self.count, whole(shift, "SHIFT")?),
+        }
+    }
+
     /// Reads `PARAMETER[:OTHER][xCOUNT][@SHIFT]` as counts with noise of the law of this name ([`Law::KEYS`]), as in `1/2:40x10@2` for
     /// `truncated-laplace`. An error for other forms, or values out of range.
     pub fn parse(key: &str, text: &str) -> Result<Self> {
-        let (rest, shift) = match text.split_once('@') {
-            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
-            None => (text, 1),
-        };
+        let (rest, shift) = before_and_after(text, '@');
         let (parameters, count) = match rest.split_once('x') {
             Some((parameters, count)) => (parameters, whole(count, "COUNT")?),
             None => (rest, 1),
         };
-        let law = Law::parse(key, parameters)?;
-        Counts { law, count, shift, free_rows: false }.checked()
+        Counts::new(Law::parse(key, parameters)?, count, 1)?.changed_by(shift)
     }
 
     #[cfg(feature = "mechanisms")]
@@ -197,10 +240,7 @@ impl Counts {
     /// `discrete-laplace:1/2:30x10`: `LAW` is discrete-laplace, discrete-gaussian, laplace or gaussian. An error for other forms, laws, or values out of range.
     pub fn parse_unknown_key(text: &str) -> Result<Self> {
         let expected = "LAW:PARAMETER:THRESHOLD, as in discrete-laplace:1/2:30x10";
-        let (rest, shift) = match text.split_once('@') {
-            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
-            None => (text, 1),
-        };
+        let (rest, shift) = before_and_after(text, '@');
         let mut parts = rest.splitn(3, ':');
         let (Some(key), Some(parameter), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(Error::malformed("unknown-key", text, expected));
@@ -210,7 +250,7 @@ impl Counts {
             None => (rest, 1),
         };
         let keys = crate::law::UnknownKey::new(key.trim(), rational::parse(parameter)?, rational::parse(threshold)?)?;
-        Counts { law: Law::UnknownKey(Arc::new(keys)), count, shift, free_rows: false }.checked()
+        Counts::new(Law::UnknownKey(Arc::new(keys)), count, 1)?.changed_by(shift)
     }
 
     #[cfg(feature = "mechanisms")]
@@ -219,7 +259,7 @@ impl Counts {
     pub fn parse_table(text: &str, normalize: bool) -> Result<Self> {
         let (file, count, shift) = of_file(text)?;
         let table = crate::law::NoiseTable::read(Path::new(&file), normalize)?;
-        Counts { law: Law::Table(Arc::new(table)), count, shift, free_rows: false }.checked()
+        Counts::new(Law::Table(Arc::new(table)), count, 1)?.changed_by(shift.as_deref())
     }
 
     #[cfg(feature = "mechanisms")]
@@ -228,7 +268,7 @@ impl Counts {
     pub fn parse_p_table(text: &str, normalize: bool) -> Result<Self> {
         let (file, count, shift) = of_file(text)?;
         let table = crate::law::PerturbationTable::read(Path::new(&file), normalize)?;
-        Counts { law: Law::Perturbation(Arc::new(table)), count, shift, free_rows: false }.checked()
+        Counts::new(Law::Perturbation(Arc::new(table)), count, 1)?.changed_by(shift.as_deref())
     }
 
     #[cfg(feature = "mechanisms")]
@@ -237,7 +277,7 @@ impl Counts {
     pub fn parse_pair(text: &str, normalize: bool) -> Result<Self> {
         let (file, count, shift) = of_file(text)?;
         let pair = crate::law::Pair::read(Path::new(&file), normalize)?;
-        Counts { law: Law::Pair(Arc::new(pair)), count, shift, free_rows: false }.checked()
+        Counts::new(Law::Pair(Arc::new(pair)), count, 1)?.changed_by(shift.as_deref())
     }
 
     /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
@@ -254,26 +294,33 @@ impl Counts {
 /// `FILE[xCOUNT][@SHIFT]`: the name of the file, the count and the shift. Where both FILE with the count and FILE without it exist, the text has two
 /// meanings and is refused.
 #[cfg(feature = "mechanisms")]
-fn of_file(text: &str) -> Result<(String, u64, u64)> {
+fn of_file(text: &str) -> Result<(String, u64, Option<String>)> {
     let ends_in_digits = |text: &str, mark: char| {
         let (rest, digits) = text.rsplit_once(mark)?;
-        let is_number = !rest.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = if mark == '@' { digits.strip_prefix('=').unwrap_or(digits) } else { digits };
+        let is_number = !rest.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| (rest.to_string(), digits.to_string()))
     };
     let is_file = |text: &str| Path::new(text).is_file();
-    let divided = |text: &str, mark: char, what: &str| -> Result<(String, u64)> {
+    let divided = |text: &str, mark: char| -> Result<(String, Option<String>)> {
         match ends_in_digits(text, mark) {
             Some((rest, _)) if is_file(text) && is_file(&rest) => {
                 let why = format!("both {text:?} and {rest:?} are files: write {text}{mark}1 for the first");
                 Err(Error::conflict(why))
             }
-            Some((rest, number)) if !is_file(text) => Ok((rest, whole(&number, what)?)),
-            _ => Ok((text.to_string(), 1)),
+            Some((rest, number)) if !is_file(text) => Ok((rest, Some(number))),
+            _ => Ok((text.to_string(), None)),
         }
     };
-    let (rest, shift) = divided(text, '@', "SHIFT")?;
-    let (file, count) = divided(&rest, 'x', "COUNT")?;
+    let (rest, shift) = divided(text, '@')?;
+    let (file, count) = divided(&rest, 'x')?;
+    let count = count.map_or(Ok(1), |count| whole(&count, "COUNT"))?;
     Ok((file, count, shift))
+}
+
+/// What is before and after a mark.
+fn before_and_after(text: &str, mark: char) -> (&str, Option<&str>) {
+    text.split_once(mark).map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
 /// A positive number of counts, or a shift.
@@ -284,6 +331,7 @@ fn whole(part: &str, what: &str) -> Result<u64> {
         let why = match positive {
             Some(positive) if what == "SHIFT" => format!("the sign does not matter: use {positive}"),
             _ if parts => "repeat the option, once for each number".to_string(),
+            _ if what == "SHIFT" => "as in 5x10@1, or 5x10@=1 for exactly that".to_string(),
             _ => "as in 5x10@1".to_string(),
         };
         Error::malformed(what, part, &format!("a positive whole number; {why}"))
@@ -300,7 +348,10 @@ impl FromStr for Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{}x{}@{}", self.law, self.count, self.shift)
+        let (one, records) = self.of_one_record();
+        let exactly = if self.changes == Changes::Exactly { "=" } else { "" };
+        write!(out, "{}x{}@{exactly}{one}", self.law, self.count / records)?;
+        if records > 1 { write!(out, " for groups of {records}") } else { Ok(()) }
     }
 }
 
@@ -310,9 +361,13 @@ mod tests {
 
     #[test]
     fn counts_are_read_as_they_are_written() {
-        for (text, shown) in
-            [("5", "5x1@1"), ("5.00x10", "5x10@1"), ("500/73x10@2", "500/73x10@2"), ("1e2@3", "100x1@3")]
-        {
+        for (text, shown) in [
+            ("5", "5x1@1"),
+            ("5.00x10", "5x10@1"),
+            ("500/73x10@2", "500/73x10@2"),
+            ("1e2@3", "100x1@3"),
+            ("5@=2", "5x1@=2"),
+        ] {
             assert_eq!(text.parse::<Counts>().unwrap().to_string(), format!("discrete Gaussian {shown}"));
         }
         for text in [
@@ -328,6 +383,9 @@ mod tests {
             "NaN",
             "inf",
             "5x10@",
+            "5x10@=",
+            "5x10@==1",
+            "5x10=1",
             "5x99999999999999999999",
         ] {
             assert!(text.parse::<Counts>().is_err(), "{text:?}");

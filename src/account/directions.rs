@@ -112,46 +112,60 @@ impl OneWay {
     }
 }
 
-/// The ways to divide equal counts among some laws.
-fn divisions(copies: u64, laws: usize) -> Vec<Vec<u64>> {
-    match laws {
-        0 => Vec::new(),
-        1 => vec![vec![copies]],
-        _ => (0..=copies)
-            .flat_map(|first| {
-                divisions(copies - first, laws - 1).into_iter().map(move |rest| [vec![first], rest].concat())
-            })
-            .collect(),
-    }
+/// The ways to divide the changes by one record among some laws, by how many of them each count of a law takes: the number of counts of each law. What is left over
+/// is too few for any of them.
+fn divisions(changes: u64, records: &[u64]) -> Vec<Vec<u64>> {
+    let Some((each, others)) = records.split_first() else { return vec![Vec::new()] };
+    let counts = changes / each;
+    let least = if others.is_empty() { counts } else { 0 };
+    let of = |count: u64| {
+        divisions(changes - count * each, others).into_iter().map(move |rest| [vec![count], rest].concat())
+    };
+    (least..=counts).flat_map(of).collect()
 }
 
-/// The number of these, in doubles.
-fn count_of_divisions(copies: u64, laws: usize) -> f64 {
-    (1..laws).fold(1.0, |count, k| count * (copies as f64 + k as f64) / k as f64)
+/// The number of these, in doubles, and at least that where it is large.
+fn count_of_divisions(changes: u64, records: &[u64]) -> f64 {
+    let largest = records.iter().copied().max().unwrap_or(1);
+    if records.len() < 2 || changes / largest > MOST_WAYS as u64 {
+        let laws = records.len().max(1);
+        return (1..laws).fold(1.0, |count, k| count * (changes as f64 + k as f64) / k as f64);
+    }
+    divisions(changes, records).len() as f64
 }
 
 /// Every choice of one alternative for each term, as the terms that result; and whether these are all choices of single counts.
 fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Vec<Group>>, bool)> {
-    type Alternatives<'a> = (&'a Group, Vec<(Law, u64)>);
-    let alternatives: Vec<Alternatives> = (terms.iter())
-        .map(|term| Ok((term, term.law.alternatives(term.shift, rounding)?.unwrap_or_default())))
-        .collect::<Result<_>>()?;
-    let of = |(term, laws): &Alternatives| count_of_divisions(term.copies, laws.len());
-    let all = alternatives.iter().map(of).product::<f64>() <= MOST_WAYS as f64;
+    // Those that take the most records first, so that single records take what others leave.
+    let of_term = |term: &Group| {
+        let mut laws = term.law.alternatives(term.shift, rounding)?.unwrap_or_default();
+        laws.sort_by_key(|law| std::cmp::Reverse(law.records));
+        let records: Vec<u64> = laws.iter().map(|law| law.records).collect();
+        Ok((laws, records))
+    };
+    let alternatives = terms.iter().map(of_term).collect::<Result<Vec<_>>>()?;
+    let of = |(term, (_, records)): (&Group, &(_, Vec<u64>))| count_of_divisions(term.copies, records);
+    let all = terms.iter().zip(&alternatives).map(of).product::<f64>() <= MOST_WAYS as f64;
     let mut ways: Vec<Vec<Group>> = vec![Vec::new()];
-    for (term, laws) in alternatives {
-        let only = |k: usize| (0..laws.len()).map(|at| if at == k { term.copies } else { 0 }).collect();
+    for (term, (laws, records)) in terms.iter().zip(alternatives) {
+        let only = |k: usize| {
+            let mut counts = vec![0; laws.len()];
+            counts[k] = term.copies / records[k];
+            // Of one record: the last.
+            *counts.last_mut().unwrap_or(&mut 0) += term.copies % records[k];
+            counts
+        };
         let divided: Vec<Vec<u64>> =
-            if all { divisions(term.copies, laws.len()) } else { (0..laws.len()).map(only).collect() };
+            if all { divisions(term.copies, &records) } else { (0..laws.len()).map(only).collect() };
         let of_division = |copies: &Vec<u64>| -> Vec<Group> {
             let each = laws.iter().zip(copies).filter(|(_, copies)| **copies > 0);
-            each.map(|((law, shift), copies)| Group { law: law.clone(), shift: *shift, copies: *copies }).collect()
+            each.map(|(one, copies)| Group { law: one.law.clone(), shift: one.shift, copies: *copies }).collect()
         };
         let options =
             if laws.is_empty() { vec![vec![term.clone()]] } else { divided.iter().map(of_division).collect() };
         if ways.len() * options.len() > MOST_WAYS * MOST_WAYS {
             let expected = format!("at most {} choices", MOST_WAYS * MOST_WAYS);
-            let what = "the number of choices of rows of perturbation tables, and of new keys";
+            let what = "the number of choices of changes of tables, rows of perturbation tables, and new keys";
             return Err(Error::out_of_range(what, ways.len() * options.len(), &expected));
         }
         ways = ways.iter().flat_map(|way| options.iter().map(move |option| [&way[..], option].concat())).collect();
@@ -159,12 +173,15 @@ fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Vec<Group>>, bool
     Ok((ways, all))
 }
 
-/// Terms that are at most as private as every choice: of a perturbation table the dominating pair, of an unknown key both a new one and a known one.
+/// Terms that are at most as private as every choice: of a table the dominating pair, of an unknown key both a new one and a known one, each changed by all
+/// records.
 fn of_every_choice(terms: &[Group]) -> Result<Vec<Group>> {
     let of = |term: &Group| match &term.law {
         Law::UnknownKey(_) => {
             let laws = term.law.alternatives(term.shift, Rounding::Up)?.unwrap_or_default();
-            Ok(laws.into_iter().map(|(law, shift)| Group { law, shift, copies: term.copies }).collect())
+            let most = laws.iter().map(|one| one.records).max();
+            let largest = laws.into_iter().filter(|one| Some(one.records) == most);
+            Ok(largest.map(|one| Group { law: one.law, shift: one.shift, copies: term.copies }).collect())
         }
         _ => Ok(vec![term.clone()]),
     };
@@ -238,13 +255,94 @@ impl Directions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        account::{Account, Composition, Counts},
+        law::Pair,
+        numeric::rational::parse,
+    };
+
+    fn key(text: &str) -> Composition {
+        Composition::new([Counts::parse_unknown_key(text).unwrap()]).unwrap()
+    }
+
+    fn of_pair(outcomes: &[(&str, &str)], count: u64) -> Composition {
+        let outcomes = outcomes.iter().map(|(p, q)| (parse(p).unwrap(), parse(q).unwrap()));
+        let law = Law::Pair(Arc::new(Pair::new("pair.csv", outcomes).unwrap()));
+        Composition::new([Counts::new(law, count, 1).unwrap()]).unwrap()
+    }
+
+    /// A new key stays hidden with the probability r = exp(-201) / 2: found with 1 - r, and a known key has a loss of at most one.
+    #[test]
+    fn keys_that_are_nearly_always_shown_have_two_directions() {
+        const BITS: u32 = 400;
+        let hidden = Enclosure::rational(&Rational::from(-201), BITS).exp().times_power_of_two(-1);
+        let account = key("laplace:1:-200");
+        let epsilon = crate::account::Epsilon::new(Rational::from(250)).unwrap();
+        let [remove, add] = account.delta_of_directions(&epsilon, 12).unwrap().unwrap();
+        let shown = Enclosure::double(1.0, BITS).sub(&hidden);
+        assert!(remove.value.lower() <= shown.lower() && shown.upper() <= remove.value.upper(), "{}", remove.value);
+        // Before, both ends were one.
+        assert!(*add.value.lower() == 0 && *add.value.upper() <= 1e-12, "{}", add.value);
+        let beta = account.tradeoff(&Rational::new(), 12).unwrap().value;
+        assert!(beta.lower() <= hidden.lower() && hidden.upper() <= beta.upper() && *beta.upper() < 1e-40, "{beta}");
+        // Two bounds contradicted each other.
+        assert!(key("discrete-laplace:1:-200").delta("100", 12).is_ok());
+    }
+
+    /// At epsilon = 1 no known key has so large a loss, so delta is the mass of the tail: q^39 / (1 + q) with q = exp(-1/2).
+    #[test]
+    fn a_new_key_is_enclosed_at_every_number_of_digits() {
+        const BITS: u32 = 1500;
+        let q = Enclosure::rational(&parse("-1/2").unwrap(), BITS).exp();
+        let above = Enclosure::rational(&parse("-39/2").unwrap(), BITS).exp();
+        let truth = above.div(&q.add(&Enclosure::double(1.0, BITS)));
+        for digits in [12, 48, 80, 150] {
+            let delta = key("discrete-laplace:1/2:40").delta("1", digits).unwrap();
+            assert!(delta.value.lower() <= truth.lower() && truth.upper() <= delta.value.upper(), "{digits}");
+            assert!(delta.met, "{digits}");
+            let mass = key("discrete-laplace:1/2:40").infinite_loss().unwrap().mass(digits);
+            assert!(mass.lower() <= truth.lower() && truth.upper() <= mass.upper(), "{digits}");
+        }
+    }
+
+    /// A pair whose only finite loss is below zero: delta is 1/3 at every epsilon, 5/9 for two of them.
+    #[test]
+    fn epsilon_at_the_probability_of_an_infinite_loss_is_at_least_zero() {
+        let n = [("1/3", "0"), ("2/3", "1")];
+        for (count, delta) in [(1, parse("1/3").unwrap()), (2, parse("5/9").unwrap())] {
+            let delta = crate::account::Delta::try_from(&delta).unwrap();
+            let epsilon = of_pair(&n, count).epsilon(&delta, 12).unwrap();
+            assert!(*epsilon.value.lower() == 0 && *epsilon.value.upper() < 1e-9, "{}", epsilon.value);
+        }
+        let third = crate::account::Delta::try_from(&parse("1/3").unwrap()).unwrap();
+        let all = of_pair(&[("1/3", "0"), ("1/3", "1/2"), ("1/3", "1/2")], 1);
+        let epsilon = all.epsilon(&third, 12).unwrap().value;
+        assert!(*epsilon.lower() == 0 && *epsilon.upper() < 1e-9, "{epsilon}");
+    }
+
+    /// With an infinite loss f(0) is what its probability leaves: 2/3, not 1.
+    #[test]
+    fn the_second_enclosure_of_the_end_of_a_tradeoff_contains_it() {
+        let account = of_pair(&[("1/3", "0"), ("1/3", "1/2"), ("1/3", "1/4"), ("0", "1/4")], 1);
+        let truth = parse("2/3").unwrap();
+        for (alpha, truth) in [(Rational::new(), truth), (Rational::from(1), Rational::new())] {
+            assert!(account.tradeoff(&alpha, 12).unwrap().value.contains(&truth));
+            let second = account.evaluator().second_tradeoff(&alpha, None).unwrap();
+            assert!(second.value.contains(&truth), "{}", second.value);
+        }
+    }
 
     #[test]
     fn divisions_are_counted() {
-        for (copies, laws) in [(1, 1), (3, 2), (4, 3), (2, 5)] {
-            let all = divisions(copies, laws);
-            assert_eq!(all.len() as f64, count_of_divisions(copies, laws).round(), "{copies} {laws}");
-            assert!(all.iter().all(|division| division.iter().sum::<u64>() == copies && division.len() == laws));
+        for (changes, records) in
+            [(1, &[1][..]), (3, &[1, 1]), (4, &[1, 1, 1]), (2, &[1; 5]), (5, &[3, 1]), (6, &[3, 2, 1]), (9, &[2, 2, 1])]
+        {
+            let all = divisions(changes, records);
+            assert_eq!(all.len() as f64, count_of_divisions(changes, records).round(), "{changes} {records:?}");
+            let sum = |counts: &Vec<u64>| counts.iter().zip(records).map(|(count, each)| count * each).sum::<u64>();
+            assert!(all.iter().all(|counts| sum(counts) == changes && counts.len() == records.len()));
         }
+        assert_eq!(divisions(5, &[3, 1]), [[0, 5], [1, 2]]);
+        assert!(count_of_divisions(1_000_000_000_000, &[2, 1]) > MOST_WAYS as f64);
     }
 }

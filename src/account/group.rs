@@ -22,7 +22,13 @@
 //! From record to record an epsilon adds up, and so does the range of losses. An (epsilon, delta)-DP mechanism is (K epsilon, delta (1 + e^epsilon + .. + e^((K - 1) epsilon)))-DP
 //! for groups of K. A response is about one record: a group has K times as many.
 //!
-//! All else has no worst way that is proven, and is refused: two records may change one count of a table by two or two counts by one, and two keys or one.
+//! # All ways
+//!
+//! Tables that are not log-concave, cell keys and unknown keys have no worst way: two records may change one count by two or two counts by one, and two keys or one. K
+//! records share K n changes of counts: one that changes by c takes c / s of them, rounded up, at most K, and every such choice is one of K records with at most n counts
+//! each (fill the records in turn, count by count). All are compared ([`directions`](super::directions)).
+//!
+//! All else is refused.
 
 use rug::Rational;
 
@@ -52,18 +58,7 @@ pub(super) fn of(counts: &Counts, size: u64) -> Result<Counts> {
         Law::Approximate { epsilon, delta } => {
             Counts::new(of_approximate(epsilon, delta, size)?, counts.count, counts.shift)
         }
-        Law::Table(_) => Err(refused(
-            "a table that is not log-concave",
-            "they may move one count further or several counts, and which is worse is not known; give the counts that the group moves, one option for each way",
-        )),
-        Law::Perturbation(_) => Err(refused(
-            "a perturbation table",
-            "they may change one cell by more or several cells, and which is worse is not known; give the cells that the group changes, one option for each way",
-        )),
-        Law::UnknownKey(_) => Err(refused(
-            "unknown keys",
-            "they may have keys of their own, or new keys together; give all keys that the group has, at most the size of the group times as many, and as their shift what it adds to one key",
-        )),
+        Law::Table(_) | Law::Perturbation(_) | Law::UnknownKey(_) => counts.shared_among(size),
         Law::Pair(_) => Err(refused(
             "a pair of hypotheses",
             "it is about one record; give the pair of outputs with the group and without it",
@@ -106,7 +101,7 @@ mod tests {
     use super::*;
     use crate::{
         account::{Account, Composition},
-        law::NoiseTable,
+        law::{NoiseTable, PerturbationTable},
         numeric::rational::parse,
     };
 
@@ -179,18 +174,75 @@ mod tests {
         assert!(none.contains("at least 1"), "{none}");
     }
 
+    fn cells(rows: &[&[(u64, &str)]]) -> Counts {
+        let entries = (0..).zip(rows).flat_map(|(i, row)| row.iter().map(move |(j, p)| (i, *j, parse(p).unwrap())));
+        Counts::new(Law::Perturbation(Arc::new(PerturbationTable::new("p.csv", entries).unwrap())), 1, 1).unwrap()
+    }
+
+    /// Delta of a group is the largest of all ways in which its records change counts, each by exactly so much.
     #[test]
-    fn groups_without_a_worst_way_are_refused() {
-        let keys = Counts::parse_unknown_key("discrete-laplace:1/10:100x5").unwrap();
-        for (counts, says) in [
-            (table(&[(0, "1/2"), (2, "1/2")]), "not log-concave"),
-            (table(&[(-2, "2/5"), (-1, "1/20"), (0, "1/10"), (1, "1/20"), (2, "2/5")]), "not log-concave"),
-            (keys, "unknown keys"),
-        ] {
-            let all = Composition::new([counts]).unwrap();
-            assert!(all.for_groups_of(1).is_ok());
-            let error = all.for_groups_of(2).unwrap_err().to_string();
-            assert!(error.contains(says), "{error}");
+    fn where_no_way_is_the_worst_all_ways_are_compared() {
+        let two_ends = [(-2, "2/5"), (-1, "1/20"), (0, "1/10"), (1, "1/20"), (2, "2/5")];
+        let rows: [&[(u64, &str)]; 4] = [
+            &[(0, "3/4"), (1, "1/4")],
+            &[(0, "1/4"), (1, "1/2"), (2, "1/4")],
+            &[(0, "1/10"), (1, "3/10"), (2, "2/5"), (3, "1/5")],
+            &[(1, "1/5"), (2, "1/5"), (3, "1/5"), (4, "2/5")],
+        ];
+        let laws = [
+            table(&[(0, "1/2"), (2, "1/2")]),
+            table(&two_ends),
+            table(&[(0, "1/2"), (1, "1/10"), (2, "2/5")]),
+            cells(&rows),
+            Counts::parse_unknown_key("discrete-laplace:1/10:100").unwrap(),
+            Counts::parse_unknown_key("discrete-laplace:1:3").unwrap(),
+        ];
+        for one in laws {
+            for (records, most) in [(1_u64, 2_usize), (2, 1), (2, 2), (3, 1)] {
+                let group = Counts::new(one.law.clone(), most as u64, 1).unwrap();
+                let group = Composition::new([group]).unwrap().for_groups_of(records).unwrap();
+                for epsilon in ["0", "0.7", "2"] {
+                    let of_way = |way: Vec<u64>| {
+                        let moved = way.into_iter().filter(|shift| *shift > 0);
+                        let counts =
+                            moved.map(|shift| Counts::new(one.law.clone(), 1, shift).unwrap().exactly().unwrap());
+                        Composition::new(counts).unwrap().delta(epsilon, 12).unwrap().value
+                    };
+                    let truth = ways(records, most).into_iter().map(of_way).reduce(|a, b| a.max(&b)).unwrap();
+                    let bound = group.delta(epsilon, 12).unwrap().value;
+                    let apart = (bound.approximate() - truth.approximate()).abs();
+                    assert!(
+                        bound.overlaps(&truth) && apart < 1e-9,
+                        "{one} {records} {most} at {epsilon}: {bound} for {truth}"
+                    );
+                }
+            }
         }
+    }
+
+    /// A change by 1 of values 0 and 2 shows the record for certain; a change by 2 leaves half of the outputs in common.
+    #[test]
+    fn a_shift_is_a_change_of_at_most_so_much_unless_it_is_exactly() {
+        let two = table(&[(0, "1/2"), (2, "1/2")]);
+        let delta = |counts: Counts| Composition::new([counts]).unwrap().delta("1", 12).unwrap().value;
+        let by_two = Counts::new(two.law.clone(), 1, 2).unwrap();
+        assert!(delta(by_two.clone()).contains(&Rational::from(1)) && delta(by_two.clone()).is_tight(12));
+        assert!(delta(by_two.exactly().unwrap()).contains(&parse("1/2").unwrap()));
+        assert!(delta(Counts::new(two.law.clone(), 1, 3).unwrap()).contains(&Rational::from(1)));
+        // Of a perturbation table too: rows 0 and 2 have an output in common, rows 0 and 1 none.
+        let rows = cells(&[&[(0, "1")], &[(1, "1")], &[(0, "1/2"), (2, "1/2")]]);
+        let by_two = Counts::new(rows.law.clone(), 1, 2).unwrap();
+        assert!(delta(by_two).contains(&Rational::from(1)));
+        let large = table(&[(0, "1/4"), (1, "1/4"), (400_000, "1/2")]);
+        let error = Counts::new(large.law, 1, 390_000).unwrap_err().to_string();
+        assert!(error.contains("@=390000"), "{error}");
+    }
+
+    #[test]
+    fn a_group_that_changes_counts_by_exactly_a_number_is_refused() {
+        let one = table(&[(0, "1/2"), (2, "1/2")]);
+        let exactly = Counts::new(one.law, 1, 2).unwrap().exactly().unwrap();
+        let error = Composition::new([exactly]).unwrap().for_groups_of(2).unwrap_err().to_string();
+        assert!(error.contains("exactly"), "{error}");
     }
 }

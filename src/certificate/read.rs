@@ -18,6 +18,7 @@ use crate::{
     error::{Error, Result},
     io::files::file_error,
     io::reading::read_at_most,
+    law::Changes,
     loss::{
         family::Units,
         law::{Group, Law, NoiseTable},
@@ -68,7 +69,8 @@ impl GroupForm {
             }
             GroupForm::Table { table, shift, count } => {
                 let expected = || Error::out_of_range("table", table, &format!("a number below {}", tables.len()));
-                Counts::new(Law::Table(tables.get(*table).ok_or_else(expected)?.clone()), *count, *shift)
+                // A claim is about one pair.
+                Counts::new(Law::Table(tables.get(*table).ok_or_else(expected)?.clone()), *count, *shift)?.exactly()
             }
         }
     }
@@ -121,6 +123,7 @@ impl Claim {
                 count: group.copies,
                 shift: group.shift,
                 free_rows: false,
+                changes: Changes::Exactly,
             };
             let mut all: Vec<Counts> = groups.iter().map(counts).collect();
             if self.paths.infinite > 0 {

@@ -30,7 +30,7 @@ pub struct Subject {
     /// Only this geolevel of the release (repeatable) [default: all levels composed]
     #[arg(long, value_name = "NAME", requires = "release")]
     level: Vec<String>,
-    /// COUNT counts with discrete Gaussian noise of variance proxy SIGMA2, each changed by SHIFT (repeatable)
+    /// COUNT counts with discrete Gaussian noise of variance proxy SIGMA2, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable)
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     discrete_gaussian: Vec<String>,
     /// COUNT counts with two-sided geometric noise of mass proportional to exp(-EPSILON |x|) (repeatable)
@@ -39,7 +39,7 @@ pub struct Subject {
     /// COUNT counts with continuous Gaussian noise of variance SIGMA2, for comparison (repeatable)
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     gaussian: Vec<String>,
-    /// COUNT numbers with continuous Laplace noise of scale SCALE, each changed by SHIFT (repeatable)
+    /// COUNT numbers with continuous Laplace noise of scale SCALE, each changed by at most SHIFT (repeatable)
     #[arg(long, value_name = "SCALE[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     laplace: Vec<String>,
     /// COUNT counts with discrete Laplace noise, renormalized on -BOUND, ..., BOUND (repeatable)

@@ -32,6 +32,7 @@
 //! spends; the form of its exponent for samplers. No other room matches on a law, so that a new law is a new file and a row of `of_law!`.
 
 mod bounded_range;
+mod changes;
 mod discrete_gaussian;
 mod discrete_laplace;
 mod facts;
@@ -58,6 +59,7 @@ mod truncated;
 mod uniform;
 mod unknown_key;
 
+pub use changes::Changes;
 pub(crate) use facts::Range;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
 pub use group::Group;

@@ -2,16 +2,9 @@
 //!
 //! # The pairs
 //!
-//! A record moves a count from i to i + shift, for an i that depends on the data. So a count is protected as badly as the least private pair of rows (i,
-//! i + shift). The last row is also that of every larger count, moved along with it: the noise of larger counts is the same.
-//!
-//! # Rows that do not matter, and the dominating pair
-//!
-//! A test of one pair rejects with probability a under the second hypothesis and b under the first; the best tests are a concave function b(a), which is
-//! linear between the vertices that the likelihood ratios give in falling order. If that of one pair is nowhere below that of another, the other is a
-//! function of the outcome of the first (Blackwell 1953), and no choice of rows needs it. The smallest concave function that is nowhere below that of any row
-//! is again that of a pair with finitely many outcomes. It bounds every choice of rows in every composition, also where the rows of later cells
-//! depend on earlier outcomes.
+//! A record moves a count from i to i + k, for an i and a k up to the shift that depend on the data. So a count is protected as badly as the least private pair of
+//! rows (i, i + k). The last row is also that of every larger count, moved along with it: the noise of larger counts is the same. Which pairs matter, and the one
+//! that bounds all of them, is in [`changes`](super::changes).
 
 #[cfg(feature = "mechanisms")]
 use std::path::Path;
@@ -20,6 +13,7 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use rug::Rational;
 
 use super::{
+    changes::{Change, Changes, envelope, largest_per_record, undominated},
     facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES},
@@ -51,6 +45,8 @@ pub struct PerturbationTable {
     rows: Vec<BTreeMap<u64, Rational>>,
     /// Whether the two directions are exchanged.
     is_reversed: bool,
+    /// By how much a record changes a count.
+    changes: Changes,
 }
 
 impl PartialOrd for PerturbationTable {
@@ -61,7 +57,7 @@ impl PartialOrd for PerturbationTable {
 
 impl Ord for PerturbationTable {
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |table: &Self| (table.is_reversed, table.name.clone());
+        let key = |table: &Self| (table.is_reversed, table.changes, table.name.clone());
         self.rows.cmp(&other.rows).then_with(|| key(self).cmp(&key(other)))
     }
 }
@@ -111,7 +107,7 @@ impl PerturbationTable {
             }
         }
         let rows = rows.into_values().map(|row| row.into_iter().filter(|(_, p)| *p > 0).collect()).collect();
-        Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false })
+        Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false, changes: Changes::Exactly })
     }
 
     #[cfg(feature = "mechanisms")]
@@ -181,6 +177,11 @@ impl PerturbationTable {
         PerturbationTable { is_reversed: !self.is_reversed, ..self.clone() }
     }
 
+    /// The same for these changes of a count.
+    pub(crate) fn with_changes(&self, changes: Changes) -> Self {
+        PerturbationTable { changes, ..self.clone() }
+    }
+
     /// The probability of a published value where the count is i.
     fn probability(&self, i: u64, j: u64) -> Rational {
         let last = self.rows.len() as u64 - 1;
@@ -206,79 +207,34 @@ impl PerturbationTable {
         if self.is_reversed { likelihoods.reversed() } else { likelihoods }
     }
 
-    /// The pairs of rows that some choice of rows may need: none of them is a function of the outcome of another. Each with the least count that has it.
-    pub(super) fn undominated(&self, shift: u64) -> Vec<(u64, Likelihoods)> {
-        let mut kept: Vec<(u64, Likelihoods, Vec<Vertex>)> = Vec::new();
-        for i in 0..self.rows.len() as u64 {
-            let pair = self.pair(i, shift);
-            let vertices = pair.best_tests();
-            if kept.iter().any(|(_, _, other)| is_above(other, &vertices)) {
-                continue;
-            }
-            kept.retain(|(_, _, other)| !is_above(&vertices, other));
-            kept.push((i, pair, vertices));
-        }
-        kept.into_iter().map(|(i, pair, _)| (i, pair)).collect()
+    /// The pairs of rows that some choice of rows may need, each with the least counts that have it.
+    fn undominated(&self, shift: u64) -> Vec<Change<[u64; 2]>> {
+        let of_row = |i: u64| {
+            let of = move |(change, records)| Change { at: [i, i + change], records, pair: self.pair(i, change) };
+            self.changes.up_to(shift).map(of)
+        };
+        undominated((0..self.rows.len() as u64).flat_map(of_row))
     }
 
-    /// The pairs of rows that some choice of rows may need, under their names.
-    pub(super) fn alternatives(&self, shift: u64) -> Result<Vec<Pair>> {
-        let pair = |(i, likelihoods): (u64, Likelihoods)| {
-            Pair::of(&format!("{}, counts {i} and {}", self.name, i + shift), likelihoods)
+    /// The pairs of rows that some choice of rows may need, under their names, each with the number of records that it takes.
+    pub(super) fn alternatives(&self, shift: u64) -> Result<Vec<(u64, Pair)>> {
+        let named = |Change { at: [i, with], records, pair }: Change<[u64; 2]>| {
+            Ok((records, Pair::of(&format!("{}, counts {i} and {with}", self.name), pair)?))
         };
-        self.undominated(shift).into_iter().map(pair).collect()
+        self.undominated(shift).into_iter().map(named).collect()
     }
 
     /// The pair that is at most as private as every pair of rows, in every composition.
     pub(super) fn envelope(&self, shift: u64) -> Likelihoods {
-        let mut points: Vec<Vertex> =
-            (self.undominated(shift).iter()).flat_map(|(_, pair)| pair.best_tests()).collect();
-        points.sort();
-        // The upper hull, from left to right: a point is dropped where it is not above the line between its neighbors.
-        let mut hull: Vec<Vertex> = Vec::new();
-        for point in points {
-            while let [.., first, second] = &hull[..] {
-                let rises =
-                    |from: &Vertex, to: &Vertex| (Rational::from(&to.0 - &from.0), Rational::from(&to.1 - &from.1));
-                let ((a, b), (c, d)) = (rises(first, second), rises(first, &point));
-                // second is above the line from first to point where b / a > d / c.
-                if Rational::from(&b * &c) > Rational::from(&d * &a) {
-                    break;
-                }
-                hull.pop();
-            }
-            hull.push(point);
-        }
-        let steps = hull
-            .windows(2)
-            .map(|ends| (Rational::from(&ends[1].1 - &ends[0].1), Rational::from(&ends[1].0 - &ends[0].0)));
-        Likelihoods::of(steps.collect::<Vec<_>>())
+        envelope(&self.undominated(shift))
     }
 
     /// An error where two counts have too many different losses.
     pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
-        (0..self.rows.len() as u64).try_for_each(|i| self.pair(i, shift).check(&self.name))
+        self.changes.check(&self.name, shift, self.entries().count())?;
+        let pairs = |i: u64| self.changes.up_to(shift).map(move |(change, _)| self.pair(i, change));
+        (0..self.rows.len() as u64).flat_map(pairs).try_for_each(|pair| pair.check(&self.name))
     }
-}
-
-/// A test: its probabilities to reject under the second and under the first hypothesis.
-type Vertex = (Rational, Rational);
-
-/// Whether the best tests of one pair are nowhere worse than those of another, by their vertices: it is enough at those of the other, between which its
-/// function is linear, because that of the one is concave.
-fn is_above(one: &[Vertex], other: &[Vertex]) -> bool {
-    other.iter().all(|(a, b)| {
-        let after = one.partition_point(|(x, _)| x <= a);
-        // The last vertex at or left of a; there may be two at zero, of which the later is higher.
-        let Some(before) = after.checked_sub(1).map(|before| &one[before]) else { return false };
-        match one.get(after) {
-            None => before.1 >= *b,
-            Some(next) => {
-                let share = Rational::from(a - &before.0) / Rational::from(&next.0 - &before.0);
-                Rational::from(&next.1 - &before.1) * share + &before.1 >= *b
-            }
-        }
-    })
 }
 
 impl<'a> Facts<'a> for &'a PerturbationTable {
@@ -312,11 +268,11 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
-        self.envelope(shift).largest_loss()
+        largest_per_record(&self.undominated(shift), Likelihoods::largest_loss)
     }
 
     fn rho(&self, shift: u64) -> Rational {
-        self.undominated(shift).iter().map(|(_, pair)| pair.rho()).max().unwrap_or_default()
+        largest_per_record(&self.undominated(shift), |pair| Some(pair.rho())).unwrap_or_default()
     }
 
     /// Those of the dominating pair, where a record is removed.
@@ -328,7 +284,7 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{law::changes::is_above, numeric::rational::parse};
 
     fn table(entries: &[(u64, u64, &str)]) -> Result<PerturbationTable> {
         PerturbationTable::new("p.csv", entries.iter().map(|(i, j, p)| (*i, *j, parse(p).unwrap())))
@@ -374,6 +330,6 @@ mod tests {
         }
         // Where a count of zero is never changed, a published value above zero proves a record.
         let pairs = table.undominated(1);
-        assert_eq!(*pairs[0].1.infinite(), parse("1/2").unwrap());
+        assert_eq!(*pairs[0].pair.infinite(), parse("1/2").unwrap());
     }
 }

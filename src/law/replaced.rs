@@ -3,11 +3,20 @@
 use std::sync::Arc;
 
 use super::{
-    Law,
+    Changes, Law, Pair,
     likelihoods::{Direction, Likelihoods},
     responses::{Responses, Rounding},
 };
 use crate::error::Result;
+
+/// One of the laws of which the data decide.
+#[derive(Clone, Debug)]
+pub(crate) struct Alternative {
+    pub law: Law,
+    pub shift: u64,
+    /// How many records it takes to change one count so.
+    pub records: u64,
+}
 
 impl Law {
     /// The law without the sampling of records: at most as private.
@@ -57,26 +66,52 @@ impl Law {
         })
     }
 
-    /// The laws of which the data decide, with their shifts: each count has one of them. Some are known between two laws, of which one is at most as private and
+    /// The laws of which the data decide: each count has one of them. Some are known between two laws, of which one is at most as private and
     /// one at least. `None` for a law that has one pair for all data.
-    pub(crate) fn alternatives(&self, shift: u64, rounding: Rounding) -> Result<Option<Vec<(Law, u64)>>> {
+    pub(crate) fn alternatives(&self, shift: u64, rounding: Rounding) -> Result<Option<Vec<Alternative>>> {
+        let pairs = |pairs: Vec<(u64, Pair)>| {
+            let of = |(records, pair)| Alternative { law: Law::Pair(Arc::new(pair)), shift: 1, records };
+            Some(pairs.into_iter().map(of).collect())
+        };
         match self {
-            Law::Perturbation(table) => {
-                let pairs = table.alternatives(shift)?;
-                Ok(Some(pairs.into_iter().map(|pair| (Law::Pair(Arc::new(pair)), 1)).collect()))
-            }
+            Law::Table(table) => Ok(table.alternatives(shift)?.and_then(pairs)),
+            Law::Perturbation(table) => Ok(pairs(table.alternatives(shift)?)),
             Law::UnknownKey(keys) => {
-                let new = Law::Pair(Arc::new(keys.new_key(shift, rounding)?));
-                Ok(Some(vec![(new, 1), (keys.noise().into(), shift)]))
+                let of = |(change, records)| {
+                    let new = Law::Pair(Arc::new(keys.new_key(change, rounding)?));
+                    let new = Alternative { law: new, shift: 1, records };
+                    Ok([new, Alternative { law: keys.noise().into(), shift: change, records }])
+                };
+                let all = keys.largest_changes(shift).into_iter().map(of).collect::<Result<Vec<_>>>()?;
+                Ok(Some(all.into_iter().flatten().collect()))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// The same law where records change a count by these amounts up to `shift`. An error where there are too many changes to compare.
+    pub(crate) fn with_changes(&self, changes: Changes, shift: u64) -> Result<Law> {
+        Ok(match self {
+            Law::Table(table) => Law::Table(Arc::new(table.with_changes(changes, shift)?)),
+            Law::Perturbation(table) => Law::Perturbation(Arc::new(table.with_changes(changes))),
+            Law::UnknownKey(keys) => Law::UnknownKey(Arc::new(keys.with_changes(changes, shift))),
+            other => other.clone(),
+        })
+    }
+
+    /// Whether the data decide which of several pairs a count has.
+    pub(crate) fn has_alternatives(&self) -> bool {
+        match self {
+            Law::Table(table) => table.changes() != Changes::Exactly,
+            Law::Perturbation(_) | Law::UnknownKey(_) => true,
+            _ => false,
         }
     }
 
     /// The law of two records of which one is added where the other is removed, beside its own: the same where it is symmetric.
     pub(crate) fn of_opposite_record(&self) -> Law {
         match self {
-            Law::Table(table) if !table.is_symmetric() => Law::Table(Arc::new(table.reflected())),
+            Law::Table(table) if !table.is_mirrored() => Law::Table(Arc::new(table.reflected())),
             Law::Perturbation(table) => Law::Perturbation(Arc::new(table.reversed())),
             Law::UnknownKey(keys) => Law::UnknownKey(Arc::new(keys.reversed())),
             other => other.clone(),

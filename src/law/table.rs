@@ -13,9 +13,11 @@ use std::{collections::HashSet, path::Path};
 use rug::Rational;
 
 use super::{
+    changes::{Change, Changes, envelope, largest_per_record, undominated},
     facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES, check_sum},
+    pair::Pair,
     responses::Rounding,
     shape::Shape,
 };
@@ -40,6 +42,8 @@ pub struct NoiseTable {
     name: String,
     /// The probability of each value, above zero, in increasing order of values. They add up to one.
     masses: BTreeMap<i64, Rational>,
+    /// By how much a record changes a count: by exactly the shift, which is the worst, where smaller changes need not be compared.
+    changes: Changes,
 }
 
 impl PartialOrd for NoiseTable {
@@ -50,7 +54,8 @@ impl PartialOrd for NoiseTable {
 
 impl Ord for NoiseTable {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.masses.cmp(&other.masses).then_with(|| self.name.cmp(&other.name))
+        let key = |table: &Self| (table.changes, table.name.clone());
+        self.masses.cmp(&other.masses).then_with(|| key(self).cmp(&key(other)))
     }
 }
 
@@ -79,7 +84,7 @@ impl NoiseTable {
         }
         check_sum(name, "its masses", masses.values())?;
         masses.retain(|_, mass| *mass > 0);
-        Ok(NoiseTable { name: name.to_string(), masses })
+        Ok(NoiseTable { name: name.to_string(), masses, changes: Changes::Exactly })
     }
 
     #[cfg(feature = "mechanisms")]
@@ -125,8 +130,53 @@ impl NoiseTable {
         self.masses.iter().map(|(value, mass)| (*value, mass))
     }
 
-    /// The likelihood ratios of a count that moves by `shift`: f(x - shift) with the record against f(x) without it.
+    /// The same for these changes of a count by up to `shift`. Smaller ones are not compared where the largest is the worst in every composition: of a table that is
+    /// log-concave, and where it leaves no output in common. An error where there are too many to compare.
+    pub(crate) fn with_changes(&self, changes: Changes, shift: u64) -> Result<Self> {
+        let with = |changes| NoiseTable { changes, ..self.clone() };
+        let ends = self.masses.first_key_value().zip(self.masses.last_key_value());
+        let span = ends.map_or(0, |((first, _), (last, _))| last.abs_diff(*first));
+        let is_of_one = matches!(changes, Changes::UpTo { one } if one >= shift);
+        if changes == Changes::Exactly || self.is_log_concave() || is_of_one && shift > span {
+            return Ok(with(Changes::Exactly));
+        }
+        changes.check(&self.name, shift, self.masses.len())?;
+        let with = with(changes);
+        match &with.undominated(shift)[..] {
+            [Change { at, .. }] if *at == shift => Ok(NoiseTable { changes: Changes::Exactly, ..with }),
+            _ => Ok(with),
+        }
+    }
+
+    /// By how much a record changes a count.
+    pub(crate) fn changes(&self) -> Changes {
+        self.changes
+    }
+
+    /// The pairs of all changes that some choice may need.
+    fn undominated(&self, shift: u64) -> Vec<Change<u64>> {
+        let of = |(at, records)| Change { at, records, pair: self.likelihoods_of(at) };
+        undominated(self.changes.up_to(shift).map(of))
+    }
+
+    /// The same under their names, each with the number of records that it takes; `None` where a count has one pair.
+    pub(super) fn alternatives(&self, shift: u64) -> Result<Option<Vec<(u64, Pair)>>> {
+        let named =
+            |Change { at, records, pair }| Ok((records, Pair::of(&format!("{}, a change by {at}", self.name), pair)?));
+        let all = |()| self.undominated(shift).into_iter().map(named).collect();
+        (self.changes != Changes::Exactly).then_some(()).map(all).transpose()
+    }
+
+    /// The likelihood ratios of a count that changes by the shift, or of a pair that is at most as private as those of all its changes.
     pub(super) fn likelihoods(&self, shift: u64) -> Likelihoods {
+        match self.changes {
+            Changes::Exactly => self.likelihoods_of(shift),
+            Changes::UpTo { .. } => envelope(&self.undominated(shift)),
+        }
+    }
+
+    /// The likelihood ratios of a count that moves by `shift`: f(x - shift) with the record against f(x) without it.
+    fn likelihoods_of(&self, shift: u64) -> Likelihoods {
         let shift = i64::try_from(shift).unwrap_or(i64::MAX);
         let at = |value: Option<i64>| value.and_then(|value| self.masses.get(&value)).cloned();
         let own = self.masses.iter().map(|(value, p)| (p.clone(), at(value.checked_add(shift)).unwrap_or_default()));
@@ -137,7 +187,7 @@ impl NoiseTable {
     }
 
     /// Whether the table is symmetric about some point.
-    pub fn is_symmetric(&self) -> bool {
+    pub fn is_mirrored(&self) -> bool {
         self.masses.iter().zip(self.masses.iter().rev()).all(|((low, own), (high, other))| {
             let ends = self.masses.first_key_value().zip(self.masses.last_key_value());
             own == other && ends.is_some_and(|((first, _), (last, _))| low + high == first + last)
@@ -157,7 +207,7 @@ impl NoiseTable {
     /// The table of the negative of the noise: its pairs have the two directions exchanged.
     pub(crate) fn reflected(&self) -> Self {
         let masses = self.masses.iter().map(|(value, mass)| (-value, mass.clone())).collect();
-        NoiseTable { name: self.name.clone(), masses }
+        NoiseTable { name: self.name.clone(), masses, changes: self.changes }
     }
 
     /// An error where neighbors have too many different losses.
@@ -191,28 +241,29 @@ impl<'a> Facts<'a> for &'a NoiseTable {
         2 * MOST_VALUE as u64
     }
 
+    /// Whether each of two neighbors is to the other as the other is to it: the noise is symmetric, and a count has one pair.
     fn is_symmetric(&self) -> bool {
-        NoiseTable::is_symmetric(self)
+        self.changes == Changes::Exactly && self.is_mirrored()
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
-        match NoiseTable::is_symmetric(self) {
+        match self.is_symmetric() {
             true => self.finite(shift).map(|finite| finite.largest),
-            false => self.likelihoods(shift).largest_loss(),
+            false => largest_per_record(&self.undominated(shift), Likelihoods::largest_loss),
         }
     }
 
     fn rho(&self, shift: u64) -> Rational {
-        match NoiseTable::is_symmetric(self) {
+        match self.is_symmetric() {
             true => self.largest_loss(shift).unwrap_or_default().square() / 2_u32,
-            false => self.likelihoods(shift).rho(),
+            false => largest_per_record(&self.undominated(shift), |pair| Some(pair.rho())).unwrap_or_default(),
         }
     }
 
     /// Those of a pair that is at most as private, where a record is removed.
     fn finite(&self, shift: u64) -> Option<Finite> {
         let likelihoods = self.likelihoods(shift);
-        match NoiseTable::is_symmetric(self) {
+        match self.is_symmetric() {
             true => (&likelihoods.responses(Rounding::Up)).finite(1),
             false => (&likelihoods.outcomes(Rounding::Up)).finite(1),
         }

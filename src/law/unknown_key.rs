@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 use rug::{Float, Rational, float::Round};
 
 use super::{
+    changes::Changes,
     discrete_gaussian::{self, DiscreteGaussian},
     discrete_laplace::{self, DiscreteLaplace},
     facts::Facts,
@@ -63,6 +64,8 @@ pub struct UnknownKey {
     threshold: Rational,
     /// Whether the two directions are exchanged.
     is_reversed: bool,
+    /// By how much records change the count of a key.
+    changes: Changes,
     /// For texts.
     label: String,
 }
@@ -75,7 +78,7 @@ impl PartialOrd for UnknownKey {
 
 impl Ord for UnknownKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |one: &Self| (one.noise.clone(), one.threshold.clone(), one.is_reversed);
+        let key = |one: &Self| (one.noise.clone(), one.threshold.clone(), one.is_reversed, one.changes);
         key(self).cmp(&key(other))
     }
 }
@@ -116,7 +119,7 @@ impl UnknownKey {
             gaussian::KEY => KeyNoise::Gaussian(parameter),
             other => return Err(Error::unknown("law of keys", other, "there are", known)),
         };
-        Ok(UnknownKey { noise, threshold, is_reversed: false, label })
+        Ok(UnknownKey { noise, threshold, is_reversed: false, changes: Changes::Exactly, label })
     }
 
     /// The noise.
@@ -127,6 +130,27 @@ impl UnknownKey {
     /// The same with the two directions exchanged: that of a key which a changed record enters, beside one that it leaves.
     pub(crate) fn reversed(&self) -> Self {
         UnknownKey { is_reversed: !self.is_reversed, ..self.clone() }
+    }
+
+    /// The same for these changes of the count of a key by up to `shift`. Of those that take as many records the largest is the worst.
+    pub(crate) fn with_changes(&self, changes: Changes, shift: u64) -> Self {
+        let changes = match changes {
+            Changes::UpTo { one } if one < shift => changes,
+            _ => Changes::Exactly,
+        };
+        UnknownKey { changes, ..self.clone() }
+    }
+
+    /// The largest change by each number of records.
+    pub(super) fn largest_changes(&self, shift: u64) -> Vec<(u64, u64)> {
+        let mut largest: Vec<(u64, u64)> = Vec::new();
+        for (change, records) in self.changes.up_to(shift) {
+            match largest.last_mut() {
+                Some(last) if last.1 == records => last.0 = change,
+                _ => largest.push((change, records)),
+            }
+        }
+        largest
     }
 
     /// Encloses P[noise >= threshold - shift], the probability that a new key is shown, relative to itself.
@@ -304,15 +328,21 @@ impl<'a> Facts<'a> for &'a UnknownKey {
 
     /// The larger of a new key's and a known one's.
     fn rho(&self, shift: u64) -> Rational {
-        let known = of_noise!(&self.noise, facts => facts.rho(shift));
-        let new = self.new_key(shift, Rounding::Up).map(|new| new.likelihoods().rho());
-        new.map_or_else(|_| known.clone(), |new| new.max(known.clone()))
+        let of = |(change, records)| {
+            let known = of_noise!(&self.noise, facts => facts.rho(change));
+            let new = self.new_key(change, Rounding::Up).map(|new| new.likelihoods().rho());
+            new.map_or_else(|_| known.clone(), |new| new.max(known.clone())) / records
+        };
+        self.largest_changes(shift).into_iter().map(of).max().unwrap_or_default()
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
-        let known = of_noise!(&self.noise, facts => facts.largest_loss(shift))?;
-        let new = self.new_key(shift, Rounding::Up).ok().and_then(|new| new.likelihoods().largest_loss())?;
-        Some(new.max(known))
+        let of = |(change, records)| {
+            let known = of_noise!(&self.noise, facts => facts.largest_loss(change))?;
+            let new = self.new_key(change, Rounding::Up).ok().and_then(|new| new.likelihoods().largest_loss())?;
+            Some(new.max(known) / records)
+        };
+        self.largest_changes(shift).into_iter().try_fold(Rational::new(), |most, change| Some(most.max(of(change)?)))
     }
 
     fn is_bounded(&self) -> bool {
