@@ -351,6 +351,24 @@ fn a_new_ledger_is_written_once_and_shown_without_an_account() {
     assert!(refusal(&["ledger", name, "--promise", "1", "--delta", "1e-6"]).contains("--add"));
 }
 
+/// From rho alone a change of one record, which is two steps, costs 2^2 rho; counts that are left and entered cost twice theirs.
+#[test]
+fn rho_alone_of_one_record_is_spent_four_times_by_a_change() {
+    let bench = Bench::new("bounded", &(entry("weekly", "") + &entry("budget", "")));
+    fs::copy("tests/common/budget-only.toml", bench.at("budget.toml")).unwrap();
+    let text =
+        String::from_utf8(assay(&[&["ledger", &bench.at("l.toml")][..], &DELTA].concat()).output().unwrap().stdout)
+            .unwrap();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("Four times its rho, for a change of one record, which is two steps: budget-only"),
+        "{text}"
+    );
+    assert!(words.contains("Counted twice, for the record that leaves and the one that enters: weekly"), "{text}");
+    // 4 * 5/4 and 2 * 3 / 400.
+    assert!(words.contains("5.015"), "{text}");
+}
+
 #[test]
 fn the_odometer_adds_below_the_promise_and_writes_nothing_above() {
     let bench = Bench::new("add-remove", "");

@@ -84,9 +84,11 @@ impl Account<'_> {
         unknown.map(|entry| entry.name.as_str()).collect()
     }
 
-    fn converted(&self) -> Vec<&str> {
+    /// The releases whose own guarantee is about a record more or less, where a record changes: those of which only rho is known, or the others.
+    fn converted_by_rho(&self, alone: bool) -> Vec<&str> {
+        let of_rho = |entry: &&LedgerEntry| self.population.multiplies_rho_alone(entry) == alone;
         let converted = self.population.entries.iter().filter(|entry| self.population.converts(entry));
-        converted.map(|entry| entry.name.as_str()).collect()
+        converted.filter(of_rho).map(|entry| entry.name.as_str()).collect()
     }
 
     fn json(&self) -> Value {
@@ -201,7 +203,15 @@ impl Account<'_> {
                 rows.join(", ")
             ));
         }
-        let converted = self.converted();
+        let by_rho = self.converted_by_rho(true);
+        if !by_rho.is_empty() {
+            page.text(format!(
+                "  Four times its rho, for a change of one record, which is two steps: {}, whose own guarantee is about a record more or less, \
+                 and of which rho alone is known.\n",
+                by_rho.join(", ")
+            ));
+        }
+        let converted = self.converted_by_rho(false);
         if !converted.is_empty() {
             page.text(format!(
                 "  Counted twice, for the record that leaves and the one that enters: {}, whose own guarantee is about a \

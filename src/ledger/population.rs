@@ -40,6 +40,22 @@ impl Population {
         entry.neighbors() != self.neighbors
     }
 
+    /// By what the rho of a budget is multiplied where it is about one record more or less and a record changes, which is one less and one more. Of the
+    /// program's own measurements the counts are known: none falls where a record enters, and each has Gaussian noise of its own, so the two add. Of rho
+    /// alone, two steps cost 2^2 times as much (Bun & Steinke 2016, Proposition 1.9).
+    fn factor_of_budget(&self, entry: &LedgerEntry) -> u32 {
+        match (self.converts(entry), self.multiplies_rho_alone(entry)) {
+            (false, _) => 1,
+            (true, true) => 4,
+            (true, false) => 2,
+        }
+    }
+
+    /// Whether nothing but the rho of a release about one record more or less is known, where a record changes.
+    pub fn multiplies_rho_alone(&self, entry: &LedgerEntry) -> bool {
+        self.converts(entry) && entry.release().is_some_and(|release| release.budget_only)
+    }
+
     /// The counts that one record changes in an entry.
     pub(super) fn entry(&self, entry: &LedgerEntry) -> Result<Entry> {
         let (name, part) = (entry.name.clone(), entry.part.clone());
@@ -49,9 +65,7 @@ impl Population {
             Spent::Ways { .. } => None,
         };
         if let Some(rho) = budget {
-            // A change is one record less and one more, which enter counts and leave none, so a budget for one of these is spent twice.
-            let twice = if self.converts(entry) { 2_u32 } else { 1 };
-            let rho = Rho::new(Rational::from(rho * twice) * entry.times)?;
+            let rho = Rho::new(Rational::from(rho * self.factor_of_budget(entry)) * entry.times)?;
             return Ok(Entry { name, paths: Vec::new(), mixes: Vec::new(), is_change: false, rho, part });
         }
         let (paths, mixes, is_change) = match &entry.spent {

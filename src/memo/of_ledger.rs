@@ -175,7 +175,14 @@ fn caveats(population: &Population, composed: &Balance) -> Vec<String> {
             "{name}: {release} is composed for the mix of groups that is worst for it alone: {mix}. About a record of another mix the composed epsilon does not speak."
         ));
     }
-    let converted = names(&|entry| population.converts(entry));
+    let by_rho = names(&|entry| population.multiplies_rho_alone(entry));
+    if !by_rho.is_empty() {
+        said.push(format!(
+            "{name}: four times its rho, for a change of one record, which is two steps, has {by_rho}, whose own guarantee is about a record more or less, and of \
+             which rho alone is known."
+        ));
+    }
+    let converted = names(&|entry| population.converts(entry) && !population.multiplies_rho_alone(entry));
     if !converted.is_empty() {
         said.push(format!(
             "{name}: counted twice, for the record that leaves and the one that enters, is every count of {converted}, whose own guarantee is about a record \
