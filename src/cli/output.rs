@@ -238,10 +238,15 @@ pub fn count_of(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-/// By how much a number is below another, in percent with two decimals, for tables; a dash if that is meaningless.
+/// By how much a number is proven to be below another, from its upper end, in percent with two decimals, for tables; a dash if it is not
+/// proven to be below.
 pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
-    percent(1.0 - value.approximate() / whole.approximate())
-        .map_or("-".to_string(), |percent| format!("{} %", without_minus_zero(format!("{percent:.2}"))))
+    match percent(1.0 - value.upper().to_f64() / whole.lower().to_f64()).map(|percent| format!("{percent:.2} %")) {
+        // Equal to two decimals.
+        Some(same) if same == "-0.00 %" => "0.00 %".to_string(),
+        Some(less) if !less.starts_with('-') => less,
+        _ => "-".to_string(),
+    }
 }
 
 /// By how much a number is below or above another, in words: "3.94 % less", "2.10 % more".
@@ -270,12 +275,6 @@ pub fn change_in_words(factor: &Rational, digits: usize) -> String {
         std::cmp::Ordering::Equal => "as much noise".to_string(),
         std::cmp::Ordering::Greater => format!("{shown} % more noise"),
     }
-}
-
-/// A number that rounds to zero from below has no sign.
-fn without_minus_zero(text: String) -> String {
-    let is_zero = text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.'));
-    if is_zero { text[1..].to_string() } else { text }
 }
 
 /// By how much a number is above another, with its sign.
@@ -397,6 +396,10 @@ mod tests {
         let number = |value: f64| Enclosure::double(value, 53);
         assert_eq!(percent_below(&number(0.75), &number(1.0)), "25.00 %");
         assert_eq!(percent_below(&number(3.1831e10), &number(1.0)), "-");
+        // From the upper end, not from the middle; nothing where that is not lower.
+        let wide = Enclosure::new(rug::Float::new(53), rug::Float::with_val(53, 52_000));
+        assert_eq!(percent_below(&wide, &number(51_512.3)), "-");
+        assert_eq!(percent_below(&wide, &number(104_000.0)), "50.00 %");
         assert_eq!(percent_above(&number(1.5), &number(1.0)), "+50.00 %");
         assert_eq!(percent_above(&number(500.0), &number(1.0)), "x 500");
         assert_eq!(percent_above(&number(1.0), &number(0.0)), "-");

@@ -29,12 +29,19 @@ impl Enclosure {
         (decimal(self.lower(), digits, Round::Down), decimal(self.upper(), digits, Round::Up))
     }
 
-    /// The middle to as many digits as are proven, rounded to nearest and at most `most`, for tables. If no digit is proven, both ends,
-    /// rounded outward.
+    /// The enclosure for tables, to at most `most` significant digits. One number, the middle rounded to nearest, only if at least
+    /// `most` or four digits are proven and both ends are within one unit of its last printed digit; else both ends, the lower rounded
+    /// down and the upper rounded up, as in "17.25 to 17.36".
     pub fn shown(&self, most: usize) -> String {
+        /// One number of fewer digits, where more were requested, reads as a bound that it is not.
+        const FEW: usize = 4;
         let digits = self.agreed_digits(most);
-        if digits == 0 {
-            return format!("{} to {}", self.lower_text(2), self.upper_text(2));
+        // The zeros that fill up a whole number read as digits, so that these have to be proven too.
+        let whole =
+            self.upper().get_exp().map_or(0.0, |exponent| (f64::from(exponent) * std::f64::consts::LOG10_2).ceil());
+        let needed = if whole > 15.0 { FEW } else { FEW.max(whole.max(0.0) as usize) };
+        if digits < needed.min(most) {
+            return format!("{} to {}", self.lower_text(digits + 2), self.upper_text(digits + 2));
         }
         let middle = Float::with_val(self.bits() + 1, self.lower() + self.upper()) / 2;
         decimal(&middle, digits, Round::Nearest).unwrap_or_else(|| "infinite".to_string())
@@ -125,6 +132,33 @@ mod tests {
         assert_eq!(enclosure("0", "0.000315").shown(6), "0 to 0.00032");
         assert_eq!(enclosure("0.25", "0.75").shown(6), "0.25 to 0.75");
         assert_eq!(enclosure("1.2341", "1.2342").shown(6), "1.234");
+    }
+
+    #[test]
+    fn few_digits_are_shown_as_both_ends() {
+        assert_eq!(enclosure("17.252", "17.352").shown(12), "17.25 to 17.36");
+        assert_eq!(enclosure("109.2", "116.6").shown(12), "109 to 117");
+        assert_eq!(enclosure("353.86", "354.54").shown(12), "353.8 to 354.6");
+        assert_eq!(enclosure("-17.352", "-17.252").shown(12), "-17.36 to -17.25");
+        assert_eq!(enclosure("12343.25", "12344").shown(12), "12343.2 to 12344");
+        // As many as were requested are one number, rounded to nearest.
+        assert_eq!(enclosure("17.252", "17.352").shown(2), "17");
+        assert_eq!(enclosure("123456", "123456").shown(4), "123500");
+    }
+
+    #[test]
+    fn one_number_is_within_one_unit_of_its_last_digit_from_both_ends() {
+        for (lower, upper) in
+            [("99.95", "99.957"), ("0.99991", "1.00001"), ("1234.4", "1234.49"), ("5.00001", "5.0005")]
+        {
+            let shown = enclosure(lower, upper).shown(12);
+            assert!(!shown.contains("to"), "{shown}");
+            let places = shown.split_once('.').map_or(0, |(_, places)| places.len());
+            let unit = parse(&format!("1e-{places}")).unwrap();
+            let number = parse(&shown).unwrap();
+            assert!((number.clone() - parse(lower).unwrap()).abs() <= unit, "{shown} for {lower}");
+            assert!((number - parse(upper).unwrap()).abs() <= unit, "{shown} for {upper}");
+        }
     }
 
     #[test]

@@ -31,7 +31,8 @@ const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice: a
 
 /// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
 const SAMPLED: &str = "Poisson samples: epsilon and delta are those of the direction in which they are larger, a record removed or added; so are answers that follow from them. rho, and every \
-                       account by it, is that of the same noise without sampling, an upper bound.";
+                       account by it, is that of the same noise without sampling, an upper bound. Holds only if every step draws a fresh Poisson \
+                       sample that is kept secret; it is no bound for shuffled or fixed-size batches.";
 
 /// The note on queries whose rows move freely.
 const ROWS: &str = "Queries with rows: one record moves at most that many rows, into cells of any choice; all in one cell is proven to be the \

@@ -36,6 +36,7 @@ fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
     let less = compared::percent_below(epsilon, compared);
     let lower = match less.as_str() {
         "0.00 %" => "The true epsilon is the same to 0.01 %".to_string(),
+        "-" => "The true epsilon is not proven to be lower".to_string(),
         _ => format!("The true epsilon is lower by {less}"),
     };
     match &compared.published {
@@ -44,9 +45,12 @@ fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
                 true => "",
                 false => ", which does not round to the printed number",
             };
+            let more = match less.as_str() {
+                "0.00 %" | "-" => "",
+                _ => ": the data are more private than that figure says",
+            };
             format!(
-                "The published figure is {}, by {name}; without rounding it is {bound}{differs}. {lower}: the data are more private than that \
-                 figure says. Source: {}.",
+                "The published figure is {}, by {name}; without rounding it is {bound}{differs}. {lower}{more}. Source: {}.",
                 figure.printed, figure.source
             )
         }
@@ -131,7 +135,7 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     let with_noise: Vec<&Row> = spared.rows().collect();
     let mut said = Vec::new();
     let Some(first) = with_noise.first() else {
-        return vec!["There is no Gaussian noise here, and so no sigma2 that could be smaller.".to_string()];
+        return vec!["No query here has noise whose sigma2 this account could make smaller.".to_string()];
     };
     let given = |all: Vec<&Compared>| match compared::common(all.iter().copied()) {
         Some(by) => format!("the epsilon that {} gives", by.name()),
