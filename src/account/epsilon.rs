@@ -390,7 +390,9 @@ impl Request<'_> {
             Some((epsilon, proof)) if epsilon == upper => proof.proof,
             _ => match evaluator.enclose(&upper, self.digits, &session) {
                 Ok(proof) => proof.proof,
-                Err(Error::OutOfTime) => Proof::bound("the bound by zCDP and what was proven within the time limit"),
+                Err(Error::OutOfTime) => {
+                    Proof::bound("the bound by zCDP and what was proven within the limit of effort")
+                }
                 Err(error) if error.is_beyond_reach() => {
                     Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine")
                 }

@@ -198,7 +198,7 @@ pub trait Account: Sync {
 /// answer is from zero to that bound, or the error if there is none.
 fn within_standard_accounts(account: &(impl Account + ?Sized), delta: &Delta, found: Result<Answer>) -> Result<Answer> {
     let Some((bound, name)) = standard_bound(account, delta)? else { return found };
-    let proof = || Proof::bound(format!("what was proven within the time limit, and {name} at the upper end"));
+    let proof = || Proof::bound(format!("what was proven within the limit of effort, and {name} at the upper end"));
     // epsilon = 0 is exact.
     let to_bound =
         |lower: Float| Answer { met: bound == 0, value: Enclosure::new(lower, bound.clone()), proof: proof() };

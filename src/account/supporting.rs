@@ -88,7 +88,7 @@ impl<'a> Lines<'a> {
         Lines { source, alpha, rho, may_list: false, session, drawn: RefCell::default(), digits }
     }
 
-    /// The same lines with a time limit.
+    /// The same lines with a limit of effort.
     pub(super) fn until(self, limit: Limit) -> Self {
         Lines { session: self.source.session(limit), ..self }
     }
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
         Ok(self.answer()?.0)
     }
 
-    /// f(alpha) and the method: to about 10^-digits of it if `MOST_LINES` lines and the time limit suffice, otherwise the best enclosure so
+    /// f(alpha) and the method: to about 10^-digits of it if `MOST_LINES` lines and the limit of effort suffice, otherwise the best enclosure so
     /// far.
     pub(super) fn answer(&self) -> Result<(Enclosure, Proof)> {
         match self.found(self.digits) {
@@ -454,7 +454,7 @@ mod tests {
         }
     }
 
-    /// After any time limit the answer is the enclosure proven by then: at first 0 <= f <= 1 - alpha, in the end all digits.
+    /// After any limit the answer is the enclosure proven by then: at first 0 <= f <= 1 - alpha, in the end all digits.
     #[test]
     fn lines_out_of_time_give_what_was_proven_by_then() {
         for (groups, alpha) in [(["20000003/7x3", "5000001x1"], "0.3"), (["1/20x4@2", "26216x1@2"], "1e-5")] {

@@ -266,7 +266,7 @@ pub fn find(subject: &Resolved, request: Request) -> Result<Found> {
     };
     let whole = subject.as_part(subject::whole_name(subject));
     let levels = || parallel::try_map_any(&subject.levels, line);
-    let (levels, total) = rayon::join(levels, || line(&whole));
+    let (levels, total) = parallel::join(levels, || line(&whole));
     Ok(Found { levels: levels?, total: total?, queries: Vec::new() })
 }
 

@@ -7,7 +7,10 @@ use dp_assay::{
         answer::{Field, Proof, Quantity},
         second::SecondEnclosure,
     },
-    numeric::rational,
+    numeric::{
+        effort::{self, Effort},
+        rational,
+    },
 };
 use rug::Rational;
 use serde_json::{Map, Value, json};
@@ -64,21 +67,26 @@ struct Explained<'a> {
     /// The delta at the upper end.
     at_upper: Answer,
     second: SecondEnclosure,
+    /// Of epsilon, and of the proof of its upper end.
+    effort: Effort,
 }
 
 impl<'a> Explained<'a> {
     fn of(subject: &'a Resolved, delta: Delta, digits: u32) -> Result<Self> {
         progress::stage("epsilon of the whole");
-        let epsilon = subject.whole.epsilon(&delta, digits)?;
+        let (epsilon, of_epsilon) = effort::of_task(|| subject.whole.epsilon(&delta, digits));
+        let epsilon = epsilon?;
         let total = subject.deciding_composition(&epsilon)?;
         let pair = subject.deciding_pair(&epsilon);
         // The proof of the upper end: delta there is at most the target.
         let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
         progress::stage("proof of its upper end, in two ways");
         let evaluator = subject.whole.evaluator();
-        let at_upper = subject.whole.delta_by(&evaluator, &at, digits)?;
+        let (at_upper, of_upper) = effort::of_task(|| subject.whole.delta_by(&evaluator, &at, digits));
+        let at_upper = at_upper?;
         let second = evaluator.second_hockey_stick(&at, at_upper.pair())?;
-        Ok(Explained { subject, delta, epsilon, total, pair, at_upper, second })
+        let effort = of_epsilon.and(of_upper);
+        Ok(Explained { subject, delta, epsilon, total, pair, at_upper, second, effort })
     }
 
     /// The numbers of counts and of groups of equal ones.
@@ -121,6 +129,7 @@ impl<'a> Explained<'a> {
             "truncation_error_upper": of("truncation_error"),
             "rounding_error_upper": of("rounding_error"),
             "status": self.epsilon.status(),
+            "effort_seconds": self.effort.seconds_approx(),
             "worst_pair": self.pair,
         })
     }
@@ -170,6 +179,9 @@ The proof at the upper end
 
 A second enclosure of that delta, which shares no code with the first
   {second}
+
+The effort
+  {effort}, at the fixed prices of the engines' steps: the same on every machine, under any load
 ",
             title = self.subject.title,
             neighbors = self.subject.neighbors.name(),
@@ -180,8 +192,16 @@ A second enclosure of that delta, which shares no code with the first
             losses = self.losses_in_words(),
             proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
             second = output::second_text(&self.second),
+            effort = priced(self.effort),
         )
     }
+}
+
+/// An effort in seconds, to two digits.
+fn priced(effort: Effort) -> String {
+    let seconds = effort.seconds_approx();
+    let places = (1.0 - seconds.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{seconds:.places$} s")
 }
 
 /// Whether a contour runs over the period of a lattice, or over the whole line.

@@ -25,7 +25,7 @@ pub struct Judged {
     pub reasons: Vec<String>,
 }
 
-/// Judges deployments, one after the other: each answer has all cores for itself, and its time limit is its own.
+/// Judges deployments, one after the other: each answer has all cores for itself, and its limit of effort is its own.
 pub fn judge_all(deployments: Vec<Deployment>, delta: &Delta, digits: u32) -> Result<Vec<Judged>> {
     deployments.into_iter().map(|deployment| judge(deployment, delta, digits)).collect()
 }

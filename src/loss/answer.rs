@@ -302,7 +302,7 @@ impl fmt::Display for ContourProof {
 }
 
 /// The result of `ask` at this number of digits. If that has hardly any correct digit, no engine serves so high a precision, but one may serve a
-/// lower one: `ask` is called with half the digits, and half of these, until `is_reached` accepts the answer or the time is over.
+/// lower one: `ask` is called with half the digits, and half of these, until `is_reached` accepts the answer or the limit of effort is reached.
 pub(crate) fn as_precise_as_possible(
     digits: u32,
     limit: Limit,
@@ -360,7 +360,7 @@ mod tests {
     use super::*;
 
     /// An answer with hardly any correct digit, or none, is computed again with half the digits; an error stays an error; and nothing is computed
-    /// once the time is over.
+    /// once the limit is reached.
     #[test]
     fn a_request_for_more_digits_reaches_those_of_fewer() {
         let answer = |width: f64, digits| {

@@ -13,6 +13,7 @@ use super::{
 use crate::numeric::{
     Enclosure,
     ball::ComplexBall,
+    effort::{self, Effort},
     field::{Field, Real},
     phase::ExactPhase,
     twofold::ComplexTwofold,
@@ -73,6 +74,7 @@ impl<F: Field> Integrand<F> {
     /// The sum over some nodes, in parts of a fixed number of nodes, so that the rounding does not depend on the machine.
     fn half(&self, nodes: impl Iterator<Item = i64>) -> Option<F> {
         let nodes: Vec<i64> = nodes.collect();
+        effort::spend(Effort::of((nodes.len() * self.product.factors.len()) as f64, F::PRICE));
         let sum_of = |part: &[i64]| part.iter().map(|node| self.at(*node)).reduce(|sum, term| sum.add(&term));
         let parts: Vec<F> = nodes.par_chunks(PART).filter_map(sum_of).collect();
         parts.into_iter().reduce(|sum, part| sum.add(&part))

@@ -1,21 +1,22 @@
-//! The time limit of an answer.
+//! The limit of an answer's effort.
 //!
-//! Some requests are out of reach of every engine, and no plan predicts all of them. So no new step is begun for an answer after its time limit: the
-//! best enclosure so far is returned, valid but below the requested precision. Its width is the one property of an answer that depends on the
-//! machine; an answer within the limit does not.
+//! Some requests are out of reach of every engine, and no plan predicts all of them. So no new step is begun for an answer whose effort has reached
+//! its limit: the best enclosure so far is returned, valid but below the requested precision. The effort is counted ([`effort`](crate::numeric)), so an answer is the
+//! same on every machine.
 
-use std::time::{Duration, Instant};
+use crate::{
+    error::{Error, Result},
+    numeric::effort::{self, Effort},
+};
 
-use crate::error::{Error, Result};
-
-/// No new step of an answer begins after this number of seconds, up to a certain number of digits; for more digits the limit grows as the time of a
-/// multiplication.
+/// No new step of an answer begins after an effort of this number of seconds, up to a certain number of digits; for more digits the limit grows as the
+/// price of a multiplication.
 const SECONDS: f64 = 20.0;
 const DIGITS: f64 = 40.0;
 
-/// The time limit of one answer.
+/// The limit of one answer: the count of this thread from which on no step begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limit(Option<Instant>);
+pub(crate) struct Limit(Option<Effort>);
 
 impl Limit {
     /// No limit.
@@ -23,23 +24,23 @@ impl Limit {
 
     /// The limit of an answer to this number of digits that is begun now.
     pub(crate) fn of(digits: u32) -> Limit {
-        Limit(Instant::now().checked_add(Duration::from_secs_f64(Self::seconds(digits))))
+        Limit(Some(effort::spent().and(Effort::of_seconds(Self::seconds(digits)))))
     }
 
     fn seconds(digits: u32) -> f64 {
         SECONDS * (f64::from(digits) / DIGITS).max(1.0).powi(2)
     }
 
-    /// Whether the time is over.
+    /// Whether it is reached.
     pub(crate) fn is_over(self) -> bool {
         #[cfg(test)]
         if let Some(is_over) = tests::counted() {
             return is_over;
         }
-        self.0.is_some_and(|end| Instant::now() >= end)
+        self.0.is_some_and(|end| effort::spent() >= end)
     }
 
-    /// An error if the time is over.
+    /// An error if it is reached.
     pub(crate) fn check(self) -> Result<()> {
         if self.is_over() { Err(Error::OutOfTime) } else { Ok(()) }
     }
@@ -63,7 +64,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Computes an answer for which every limit of this thread is over after `looks` checks, independently of time; also returns the number of
+    /// Computes an answer for which every limit of this thread is over after `looks` checks, independently of its effort; also returns the number of
     /// checks left.
     pub(crate) fn after<T>(looks: u32, answer: impl FnOnce() -> T) -> (T, u32) {
         LEFT.set(Some(looks));
@@ -71,13 +72,17 @@ pub(crate) mod tests {
         (answer, LEFT.take().unwrap())
     }
 
-    /// The limit is over in time, and longer for more digits.
+    /// The limit is reached by what is spent, and higher for more digits.
     #[test]
-    fn limits_are_over_in_time() {
-        let now = |limit: Limit| limit.0.unwrap().saturating_duration_since(Instant::now());
-        assert!(!Limit::NONE.is_over() && !Limit::of(12).is_over() && now(Limit::of(40)) <= Duration::from_secs(20));
-        assert!(now(Limit::of(400)) > Duration::from_secs(1000));
-        assert!(Limit(Some(Instant::now())).is_over());
+    fn limits_are_reached_by_what_is_spent() {
+        let (few, many) = (Limit::of(40), Limit::of(400));
+        assert!(!Limit::NONE.is_over() && !few.is_over());
+        effort::spend(Effort::of(19.0, 1.0));
+        assert!(!few.is_over());
+        effort::spend(Effort::of(1.0, 1.0));
+        assert!(few.is_over() && !many.is_over() && !Limit::of(12).is_over());
+        effort::spend(Effort::of(1980.0, 1.0));
+        assert!(many.is_over() && !Limit::NONE.is_over());
         assert!(Limit::of(u32::MAX).check().is_ok());
         assert!(matches!(after(0, || Limit::NONE.check()), (Err(Error::OutOfTime), 0)));
     }

@@ -12,6 +12,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use crate::numeric::effort;
+
 /// Values by their keys; the oldest are dropped where there is a limit.
 pub(crate) struct Memo<K, V> {
     kept: Mutex<Kept<K, V>>,
@@ -101,7 +103,8 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
         if let Some(known) = self.get(&key) {
             return Ok(known);
         }
-        let made = make(&key)?;
+        // Which thread makes it is left to chance: its effort counts where it is used.
+        let made = effort::apart(effort::spent(), || make(&key)).0?;
         Ok(self.store(key, made))
     }
 

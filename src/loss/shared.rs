@@ -27,7 +27,9 @@ use super::{
 };
 use crate::{
     error::Result,
+    loss::engine::machine,
     numeric::{
+        effort::{self, Effort},
         enclosure::Enclosure,
         field::{Field, Real},
         phase::ExactPhase,
@@ -174,6 +176,7 @@ impl SharedContour {
             (Near::mul(factors, a), b.map(|b| Near::mul(factors, b)))
         };
         let nodes: Vec<i64> = plan.summed().collect();
+        effort::spend(Effort::of((nodes.len() * sum.groups().len()) as f64, machine::PER_FACTOR));
         let values: Vec<_> = nodes.par_iter().with_min_len(PART).map(|&node| parts(node)).collect();
         let mut values = values.into_iter();
         let lobe = |&(first, last): &(i64, i64)| {
@@ -201,6 +204,7 @@ impl SharedContour {
         let search = if self.of_itself { contours.search(question) } else { contours.search_by_rho(question) };
         let plan = search.plan_with_aliases(&self.plan);
         let turns = Rational::from(sum.offset() - question.start()) / &plan.period;
+        effort::spend(Effort::of(self.plan.evaluated() as f64, machine::PER_KEPT_NODE));
         let (x, y) = self.sums(&ExactPhase::new(&turns));
         let total = match (&question.step, &self.modulus) {
             (Some(step), Some(modulus)) => {

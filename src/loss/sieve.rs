@@ -288,7 +288,8 @@ impl Sweep {
 
     /// The survivors of the first octaves.
     fn swept(&self, octaves: usize) -> Swept {
-        let reached = octaves.checked_sub(1).map_or(self.from, |last| self.octaves[last].end);
+        let last = octaves.checked_sub(1).map(|last| &self.octaves[last]);
+        let reached = last.map_or((self.from, 0), |last| (last.end, last.looked_at));
         let survivors = self.octaves[..octaves].iter().flat_map(|octave| octave.survivors.iter().copied()).collect();
         Swept::new(survivors, reached, self.resolution, self.cut)
     }

@@ -71,7 +71,11 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision, rational, twofold},
+    numeric::{
+        Enclosure,
+        effort::{self, Effort},
+        precision, rational, twofold,
+    },
 };
 
 /// Required distance of the losses of the coarse groups, in standard deviations of the remaining groups; also where the cost of conditioning is
@@ -198,7 +202,7 @@ impl Split {
     }
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, by enumerations with more and more bits until the requested precision is reached, one would take
-    /// longer than this, or the time is over.
+    /// longer than this, or the limit of effort is reached.
     pub(super) fn hockey_stick(
         &self,
         epsilon: &Rational,
@@ -313,6 +317,7 @@ impl Split {
         let exp = exact_exponent(epsilon, bits).exp();
         // A loss above epsilon counts P - exp(epsilon) Q plus the correction by the remaining groups; one below it counts their profile.
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
+        effort::spend(Effort::of(list.sums.len() as f64, machine::PER_LISTED));
         let (losses, dropped) = that_matter(&list, self.rho_approx, epsilon, (digits, reach), complement);
         let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
         let near = losses.iter().map(|loss| (ln_most(loss, self.rho_approx, at), *loss)).collect();

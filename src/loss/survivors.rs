@@ -11,6 +11,8 @@ pub(crate) struct Swept {
     cut: f64,
     /// The height up to which the survivors cover all such heights.
     pub reached: f64,
+    /// The number of windows that were examined for them.
+    pub windows: u64,
 }
 
 /// An interval of heights, with an upper bound on ln of the product there.
@@ -51,7 +53,7 @@ impl Survivor {
 }
 
 impl Swept {
-    pub(super) fn new(survivors: Vec<Survivor>, reached: f64, resolution: f64, cut: f64) -> Self {
+    pub(super) fn new(survivors: Vec<Survivor>, (reached, windows): (f64, u64), resolution: f64, cut: f64) -> Self {
         let importance = |part: &Survivor| {
             let weight = part.weight(cut);
             weight.long[1] + resolution * weight.short[1]
@@ -66,7 +68,7 @@ impl Swept {
             let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
             tails[index] = Weight { long: add(rest.long, own.long), short: add(rest.short, own.short) };
         }
-        Swept { survivors, tails, cut, reached }
+        Swept { survivors, tails, cut, reached, windows }
     }
 
     /// Upper bound, in units of exp(-cut), on the sum of |product| / j^decay over the nodes, `spacing` apart, in the survivors from `index` on: an
@@ -87,9 +89,9 @@ mod tests {
     #[test]
     fn heights_whose_squares_overflow_are_never_dropped() {
         let part = Survivor { from: 1e160, to: 2e160, ln_bound: -1.0 };
-        let swept = Swept::new(vec![part], 1e161, 0.5, 12.0);
+        let swept = Swept::new(vec![part], (1e161, 0), 0.5, 12.0);
         assert_eq!(swept.weight_from(0, 0.5, 2, 12.0), f64::INFINITY);
-        let small = Swept::new(vec![Survivor { from: 1e120, to: 2e120, ln_bound: -300.0 }], 1e121, 0.5, 12.0);
+        let small = Swept::new(vec![Survivor { from: 1e120, to: 2e120, ln_bound: -300.0 }], (1e121, 0), 0.5, 12.0);
         assert!(small.weight_from(0, 0.5, 2, 12.0) > 0.0);
     }
 
@@ -98,7 +100,7 @@ mod tests {
     fn products_below_every_double_keep_their_weight() {
         let swept = |depth: f64| {
             let part = |from: f64, ln_bound: f64| Survivor { from, to: from + 3.0, ln_bound: ln_bound - depth };
-            Swept::new(vec![part(10.0, -11.0), part(40.0, -9.0), part(90.0, -11.5)], 100.0, 0.5, 12.0 + depth)
+            Swept::new(vec![part(10.0, -11.0), part(40.0, -9.0), part(90.0, -11.5)], (100.0, 0), 0.5, 12.0 + depth)
         };
         let near = swept(0.0);
         for depth in [500.0, 750.0, 5_000.0, 50_000.0] {

@@ -269,6 +269,7 @@ impl ComplexBall {
 
 impl Field for ComplexBall {
     type Real = Ball;
+    const PRICE: f64 = 2e-5;
 
     fn new(re: Ball, im: Ball) -> Self {
         // Euclidean distance of two points whose coordinates differ by at most r and s.

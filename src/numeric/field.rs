@@ -44,6 +44,8 @@ pub trait Real: Clone + Debug + Send + Sync {
 pub trait Field: Clone + Debug + Send + Sync {
     /// The real numbers of the field.
     type Real: Real;
+    /// The price of a factor at a node of a contour, in seconds: a fixed number, whatever the machine.
+    const PRICE: f64;
 
     /// x + i y.
     fn new(re: Self::Real, im: Self::Real) -> Self;
@@ -129,6 +131,7 @@ impl Real for f64 {
 
 impl Field for Complex64 {
     type Real = f64;
+    const PRICE: f64 = 1e-7;
 
     fn new(re: f64, im: f64) -> Self {
         Complex64::new(re, im)

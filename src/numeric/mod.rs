@@ -18,6 +18,7 @@
 
 pub mod ball;
 pub(crate) mod decimal;
+pub mod effort;
 pub mod enclosure;
 pub mod extremum;
 pub mod field;

@@ -10,6 +10,7 @@ use std::sync::{
 
 use rayon::prelude::*;
 
+use super::effort::{self, Effort};
 use crate::error::Result;
 
 /// f(item) of each item.
@@ -38,9 +39,26 @@ pub fn try_map_any<I: Sync, T: Send, E: Send>(
 
 /// f(0), f(1), ..., f(count - 1).
 pub fn map_indices<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let (results, efforts): (Vec<T>, Vec<Effort>) = with_efforts(count, f).into_iter().unzip();
+    efforts.into_iter().for_each(effort::spend);
+    results
+}
+
+/// Both results, on two threads.
+pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+    let begun = effort::spent();
+    let ((a, of_a), (b, of_b)) = rayon::join(|| effort::apart(begun, a), || effort::apart(begun, b));
+    effort::spend(of_a);
+    effort::spend(of_b);
+    (a, b)
+}
+
+/// f(0), f(1), ..., f(count - 1), each with its effort.
+fn with_efforts<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<(T, Effort)> {
+    let begun = effort::spent();
+    let results: Vec<Mutex<Option<(T, Effort)>>> = (0..count).map(|_| Mutex::new(None)).collect();
     for_each_index(count, &|index| {
-        let result = f(index);
+        let result = effort::apart(begun, || f(index));
         *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     });
     results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
@@ -69,8 +87,14 @@ fn until_error<T: Send, E: Send>(
         }
         Some(result)
     };
-    // An index that is left out is larger than one that failed, and that is found before.
-    map_indices(count, unless_later).into_iter().flatten().collect()
+    // An index that is left out is larger than one that failed, and that is found before. Whether others after that one were done is left to chance.
+    let mut results = Vec::with_capacity(count);
+    for (result, effort) in with_efforts(count, unless_later) {
+        let Some(result) = result else { continue };
+        effort::spend(effort);
+        results.push(result?);
+    }
+    Ok(results)
 }
 
 fn for_each_index(count: usize, f: &(dyn Fn(usize) + Sync)) {

@@ -16,7 +16,11 @@ use super::{
 use crate::{
     error::{Error, Result},
     noise::DiscreteGaussian,
-    numeric::{Certainty, Enclosure, rational::parse},
+    numeric::{
+        Certainty, Enclosure,
+        effort::{self, Effort},
+        rational::parse,
+    },
     release::Release,
 };
 use rayon::prelude::*;
@@ -182,8 +186,9 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         found.map_err(|error| task.asked_by.refuse(paper, &error))
     };
     // Tasks are handed out one at a time to idle threads: halves of the list would take unequally long.
-    let mut found: Vec<(usize, Found)> =
-        (tasks.iter().enumerate().par_bridge()).map(|(place, task)| Ok((place, find(task)?))).collect::<Result<_>>()?;
+    let mut found: Vec<(usize, Found)> = (tasks.iter().enumerate().par_bridge())
+        .map(|(place, task)| Ok((place, effort::apart(Effort::default(), || find(task)).0?)))
+        .collect::<Result<_>>()?;
     found.sort_unstable_by_key(|(place, _)| *place);
     let answer = |(what, place): &(&Compute, usize)| match (&found[*place].1, what) {
         (Found::Answer(answer), _) => Ok(answer.clone()),

@@ -68,7 +68,7 @@ fn second_epsilons_hold_the_first_ones() {
     }
 }
 
-/// After any time limit the answer is the enclosure proven by then: at first the bound by zCDP, in the end all digits.
+/// After any limit the answer is the enclosure proven by then: at first the bound by zCDP, in the end all digits.
 #[test]
 fn an_epsilon_out_of_time_is_what_was_proven_by_then() {
     for (counts, digits) in [(["5x10", "7/3x1"], 12), (["1/20x4@2", "26216x1@2"], 20), (["1/300x2", "1/2x3"], 12)] {

@@ -246,7 +246,7 @@ pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Reque
         line
     };
     let levels = || parallel::try_map_any(&numbered, level);
-    let (levels, total) = rayon::join(levels, || Line::of(&whole, request, known(&|found| Some(&found.total))));
+    let (levels, total) = parallel::join(levels, || Line::of(&whole, request, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })
 }
 

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     error::Result,
     loss::{answer::Answer, atoms::Atoms, sum::LossSum},
+    numeric::effort::{self, Effort},
 };
 
 /// Its name.
@@ -66,6 +67,7 @@ impl Engine for Enumeration {
 
     fn enclose(&self, request: &Prepared, _: &Session) -> Result<Answer> {
         let (at, digits) = (&request.request.at, request.digits());
+        effort::spend(Effort::of_seconds(self.atoms.cost(&request.request.query(), digits).seconds));
         let listed = match request.request.functional {
             Functional::HockeyStick => self.atoms.hockey_stick(at, digits),
             Functional::UpperTail => self.atoms.upper_tail(at, digits),

@@ -19,9 +19,20 @@ pub(crate) const PER_WINDOW: f64 = 1e-7;
 /// A node of a contour in doubles.
 pub(crate) const PER_ROUGH_NODE: f64 = 4e-7;
 
+/// A node of a contour of which the factors are kept.
+pub(crate) const PER_KEPT_NODE: f64 = 1e-7;
+/// What a request to the engines takes at least.
+pub(crate) const OF_A_REQUEST: f64 = 2e-5;
+
 /// A node of a contour, for each group: in sums of two doubles, and in balls over MPFR.
 pub(crate) const PER_FACTOR: f64 = 2e-6;
 pub(crate) const PER_FACTOR_OF_MANY_BITS: f64 = 2e-5;
+
+/// A factor at a node of a contour with losses that have a density, and a product of their closed form.
+pub(crate) const PER_UNIFORM_FACTOR: f64 = 5e-6;
+pub(crate) const PER_UNIFORM_PRODUCT: f64 = 2e-7;
+/// The share of the price of a factor that a state of the moments of a sample takes: one product and one sum.
+pub(crate) const SHARE_OF_A_STATE: f64 = 1.0 / 30.0;
 
 /// The same of the contour with continuous noise; a loss from which that is taken away, and a step of the search for such losses.
 pub(crate) const PER_SMOOTHED_FACTOR: f64 = 1e-6;

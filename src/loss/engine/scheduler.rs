@@ -6,7 +6,7 @@
 //! 4. The others by predicted cost. An engine of unknown cost comes after all that are affordable.
 //!
 //! Every enclosure holds the truth. So each answer is intersected with those before it, and two that exclude each other are an error. The first
-//! intersection that is as narrow as requested is the answer; when the time is over, the best enclosure so far is the answer.
+//! intersection that is as narrow as requested is the answer; when the limit of effort is reached, the best enclosure so far is the answer.
 
 use std::{cmp::Ordering, collections::VecDeque, sync::Arc};
 
@@ -26,6 +26,7 @@ use crate::{
         gaussian,
         sum::LossSum,
     },
+    numeric::effort::{self, Effort},
 };
 
 /// The engines of one sum.
@@ -48,6 +49,7 @@ impl Engines {
 /// Encloses the number that is requested of a sum.
 pub(crate) fn enclose(engines: &Engines, request: &Request, session: &Session) -> Result<Answer> {
     session.check()?;
+    effort::spend(Effort::of_seconds(machine::OF_A_REQUEST));
     if let Some(answer) = at_once(engines.sum(), request) {
         return Ok(answer);
     }
@@ -195,6 +197,7 @@ pub(crate) fn approximate(
     /// The digits that doubles give.
     const DIGITS: u32 = 13;
     session.check()?;
+    effort::spend(Effort::of_seconds(machine::OF_A_REQUEST));
     let sum = engines.sum();
     let request = Request::hockey_stick(epsilon, DIGITS).one_of(if session.is_shared() { OF_LINES } else { 1.0 });
     if sum.is_beyond(&sum.above(epsilon)) {

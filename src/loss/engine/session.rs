@@ -113,7 +113,7 @@ impl Session {
         self.is_shared
     }
 
-    /// When its time is over.
+    /// The limit of its effort.
     pub(crate) fn deadline(&self) -> Limit {
         self.deadline
     }

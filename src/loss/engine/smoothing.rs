@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rug::Rational;
 
-use super::{Cost, Engine, request::Prepared, session::Session};
+use super::{Cost, Engine, machine, request::Prepared, session::Session};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -12,6 +12,7 @@ use crate::{
         smoothed::{Crowd, Interval, Smoothed},
         sum::LossSum,
     },
+    numeric::effort::{self, Effort},
 };
 
 /// Its name.
@@ -31,7 +32,7 @@ impl WithNoise {
     }
 
     fn get(&self) -> Option<&Smoothed> {
-        self.smoothed.get_or_init(|| Smoothed::new(&self.sum)).as_ref()
+        self.smoothed.get_or_init(|| effort::apart(effort::spent(), || Smoothed::new(&self.sum)).0).as_ref()
     }
 
     /// The seconds of a request; `None` where it would take too long, or no group is fine.
@@ -78,6 +79,7 @@ impl Engine for Smoothing {
     fn enclose(&self, request: &Prepared, session: &Session) -> Result<Answer> {
         let (Some(smoothed), Some(epsilon)) = (self.0.get(), request.epsilon()) else { return Err(Error::NoLattice) };
         let digits = request.digits();
+        effort::spend(Effort::of_seconds(self.0.seconds(request).unwrap_or(machine::MOST_OF_ANY)));
         if let Some(answer) = smoothed.by_session(epsilon, digits, session) {
             return Ok(answer);
         }

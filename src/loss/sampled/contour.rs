@@ -24,10 +24,17 @@ use crate::{
     error::Result,
     loss::{
         answer::{self, Answer, ContourProof, Proof},
+        engine::machine,
         stop::Stop,
     },
     numeric::{
-        Enclosure, ball::ComplexBall, enclosure, field::Real, precision, rational, twofold::ComplexTwofold,
+        Enclosure,
+        ball::ComplexBall,
+        effort::{self, Effort},
+        enclosure,
+        field::Real,
+        precision, rational,
+        twofold::ComplexTwofold,
         upper_bound::UpperBound,
     },
 };
@@ -189,6 +196,7 @@ impl Request<'_> {
         bits: u32,
         stop: &Stop,
     ) -> Result<(Enclosure, F::Real)> {
+        effort::spend(Effort::of(plan.cost(), F::PRICE * machine::SHARE_OF_A_STATE));
         let p = self.power(plan.c)?;
         let (c, h) = (rational::from_f64(plan.c)?, rational::from_f64(plan.h)?);
         let real = |x: &Rational| Enclosure::rational(x, bits);

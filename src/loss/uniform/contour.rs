@@ -17,11 +17,13 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, ContourProof},
+        engine::machine,
         stop::Stop,
     },
     numeric::{
         Enclosure,
         ball::{Ball, ComplexBall},
+        effort::{self, Effort},
         field::{Field, Real},
         precision,
         upper_bound::UpperBound,
@@ -228,6 +230,8 @@ impl Request<'_> {
     /// ln A and (h / 2 pi) sum over |k| <= K of g(k h) / A, with A = exp(c (sum n x + a - eps) + rho (c + c^2)) prod w^-n for the first listed loss a and the
     /// norms w of the factors.
     fn total(&self, plan: &Plan, c: &Rational, bits: u32, stop: &Stop) -> Result<(Enclosure, Ball)> {
+        let factors = self.sum.parts.len() + self.list.losses.len();
+        effort::spend(Effort::of(plan.nodes as f64 * factors as f64, machine::PER_UNIFORM_FACTOR));
         let number = |x: &Rational| Ball::rational(x, bits);
         let h = exact(plan.h)?;
         let own = self.sum.parts.iter().map(|part| Rational::from(&part.one.largest * part.copies));

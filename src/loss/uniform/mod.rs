@@ -29,12 +29,18 @@ use super::{
         coarse::{self, Coarse},
         tilt::Outline,
     },
+    engine::machine,
     limit::Limit,
     stop::Stop,
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision, upper_bound::UpperBound},
+    numeric::{
+        Enclosure,
+        effort::{self, Effort},
+        precision,
+        upper_bound::UpperBound,
+    },
 };
 pub(crate) use sum::UniformSum;
 use sum::{BITS, List};
@@ -115,6 +121,7 @@ impl UniformSum {
         digits: u32,
         more: u32,
     ) -> Result<Answer> {
+        effort::spend(Effort::of(self.products(list), machine::PER_UNIFORM_PRODUCT));
         let small = (-place.ln_estimate / std::f64::consts::LN_2).clamp(0.0, 1e6) as u32;
         let bits = precision::bits(digits + 3 * more, 64) + 2 * self.count() as u32 + small;
         let value = residues::enclose(self, &list.losses, epsilon, bits);

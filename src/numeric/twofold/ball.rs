@@ -236,6 +236,7 @@ impl ComplexTwofold {
 
 impl Field for ComplexTwofold {
     type Real = TwofoldBall;
+    const PRICE: f64 = 2e-6;
 
     fn new(re: TwofoldBall, im: TwofoldBall) -> Self {
         // Euclidean distance of two points whose coordinates differ by at most r and s.
