@@ -61,6 +61,7 @@ mod report;
 mod results;
 mod rhode_island;
 mod risk;
+mod risk_directions;
 mod rooms;
 #[path = "safetab_input/main.rs"]
 mod safetab_input;

@@ -5,6 +5,7 @@ use dp_assay::{
     account::{Account, Composition, Delta},
     noise::DiscreteGaussian,
     numeric::Enclosure,
+    release::Neighbors,
     replication::{
         gibbs::{GibbsConstraint, GibbsSampler},
         published,
@@ -543,7 +544,9 @@ fn the_bound_is_attained_by_the_adversary_who_knows_all_but_the_target() {
     for (rho, prior) in [("0.099", "1/2"), ("0.099", "1/5"), ("0.5", "0.7"), ("2", "1/50")] {
         let composition =
             Composition::new([format!("{}x1", Rational::from(1) / (number(rho) * 2_u32)).parse().expect("counts")]);
-        let most = most_correct(&composition.expect("a composition"), &number(prior), 12).expect("a bound").value;
+        let most = most_correct(&composition.expect("a composition"), &number(prior), Neighbors::AddRemove, 12)
+            .expect("a bound")
+            .value;
         let attack = attack(prior, &[rho]);
         let bits = 100;
         let p = Enclosure::rational(&number(prior), bits);
@@ -561,7 +564,8 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
     let delta = number("1e-6");
     for prior in ["1/2", "1/100", "0.95"] {
         let bound =
-            bound(&composition, &number(prior), &delta.clone().try_into().expect("a delta"), 10).expect("a bound");
+            bound(&composition, &number(prior), Neighbors::AddRemove, &delta.clone().try_into().expect("a delta"), 10)
+                .expect("a bound");
         assert!(bound.correct.value.upper() < bound.correct_by_epsilon.lower());
         // The bound by rho is weaker than the bound by the single pair derived from it.
         assert!(bound.correct.value.upper() < bound.correct_by_zcdp.lower());
@@ -578,12 +582,13 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
         most_correct_by_epsilon(&Enclosure::double(epsilon, 80), &"0.02".parse().expect("a delta"), &number("0.3"));
     assert!((value.approximate() - (1.0 - least)).abs() < 1e-5);
     // At prior 1/2 it is (1 + advantage) / 2; f itself gives the same.
-    let half = most_correct(&composition, &number("1/2"), 12).expect("a bound").value;
+    let half = most_correct(&composition, &number("1/2"), Neighbors::AddRemove, 12).expect("a bound").value;
     let advantage = composition.delta(Rational::new(), 12).expect("a distance").value;
     is_near(&half, (1.0 + advantage.approximate()) / 2.0, 1e-11);
     let alphas: Vec<Rational> = (1..200).map(|k| Rational::from((k, 200))).collect();
     let betas = composition.tradeoff_curve(&alphas, 10).expect("a curve");
-    let third = most_correct(&composition, &number("1/3"), 12).expect("a bound").value.approximate();
+    let third =
+        most_correct(&composition, &number("1/3"), Neighbors::AddRemove, 12).expect("a bound").value.approximate();
     let by_f = alphas
         .iter()
         .zip(&betas)

@@ -44,7 +44,7 @@ impl Account {
         let delta = delta_of(delta.unwrap_or_else(|| Exact(Rational::from((1, 10_000_000_000_u64)))))?;
         let resolved = self.resolved();
         let (limits, exceeded) = work::run(py, move |_| {
-            let limits = bound::bound(&resolved.whole, &prior.0, &delta, digits)?;
+            let limits = bound::bound(&resolved.whole, &prior.0, resolved.neighbors, &delta, digits)?;
             let losses = resolved.worst().is_none().then_some(&resolved.total);
             let exceeded = bound::exceeded_epsilon(&resolved.whole, losses, &delta, &limits.epsilon)?.epsilon;
             let exceeded = bound::posterior_at(&prior.0, &Interval::new(exceeded.clone(), exceeded));

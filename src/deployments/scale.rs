@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     law::Law,
     numeric::{Enclosure, precision, rational},
+    release::Neighbors,
     replication::account_claims::About,
     risk::bound,
 };
@@ -104,6 +105,11 @@ fn half() -> Rational {
     Rational::from((1, 2))
 }
 
+/// The largest probability of a correct decision at prior 1/2, which is the same in both directions.
+fn at_half(account: &impl Account, digits: u32) -> Result<Enclosure> {
+    Ok(bound::most_correct(account, &half(), Neighbors::AddRemove, digits)?.value)
+}
+
 /// The name of the account of guarantees by their dominating pairs.
 const COMPOSED: &str = "composition of the guarantees";
 
@@ -118,7 +124,7 @@ fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     };
     let standard = standard.into_iter().filter(|row| row.is_bound);
     let mut accounts: Vec<_> = standard.map(|row| (row.name.to_string(), row.epsilon)).collect();
-    let correct = bound::most_correct(account, &half(), digits)?.value;
+    let correct = at_half(account, digits)?;
     let is_exact = !resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
     if is_exact {
         let (by, as_printed) = ("exact".to_string(), None);
@@ -179,7 +185,7 @@ fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
     }
     accounts.extend(accounts_of_rho(&rho, delta, digits)?);
     if let Some(own) = &own {
-        return bounded(delta, accounts, &bound::most_correct(own, &half(), digits)?.value);
+        return bounded(delta, accounts, &at_half(own, digits)?);
     }
     // Both bound the same probability, so the smaller does.
     let by_pure = bound::posterior_at(&half(), &Enclosure::rational(&total, bits));
@@ -221,7 +227,7 @@ fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Resul
     let law = Law::Approximate { epsilon: epsilon.clone(), delta: Rational::clone(own) };
     let by_pair = composed([(law, 1)].into_iter());
     let correct = match &by_pair {
-        Some(account) => bound::most_correct(account, &half(), digits)?.value,
+        Some(account) => at_half(account, digits)?,
         None => bound::most_correct_by_epsilon(&printed, own, &half()),
     };
     // It holds at every larger delta, and at no smaller one.

@@ -89,7 +89,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
         Question::OverallReductionOneTerm(delta, target) => {
             overall_reduction_one_term(subject, delta, target.as_ref())?
         }
-        Question::CorrectDecision(prior) => bound::most_correct(whole, prior, digits)?.value,
+        Question::CorrectDecision(prior) => bound::most_correct(whole, prior, subject.neighbors, digits)?.value,
         Question::Advantage => whole.delta(Rational::new(), digits)?.value,
         Question::Posterior(prior, delta) => bound::posterior_at(prior, &whole.epsilon(delta, digits)?.value),
         // Already computed from rho alone.

@@ -7,10 +7,13 @@
 //!
 //! 1 - min over alpha of [(1 - p) alpha + p f(alpha)] = (1 - p) + p sup_S [P(S) - ((1 - p) / p) Q(S)]
 //!
-//! with f the trade-off function. For p <= 1/2 the supremum is delta(ln((1 - p) / p)), a point of the privacy profile.
-//! For p > 1/2 exchange P and Q. So, with the profile of a symmetric pair, every prior has
+//! with f the trade-off function. For p <= 1/2 the supremum is delta(ln((1 - p) / p)), a point of the privacy profile of P against Q: a record that is
+//! removed. For p > 1/2 exchange P and Q: a record that is added. So every prior has
 //!
-//! most correct = max(p, 1 - p) + min(p, 1 - p) delta(|ln(p / (1 - p))|).
+//! most correct = max(p, 1 - p) + min(p, 1 - p) delta(|ln(p / (1 - p))|)
+//!
+//! with the profile of that direction; a symmetric pair has only one. Where one of two values of a record is decided, either of both can be the first, and
+//! the larger profile counts.
 //!
 //! The adversary who knows everything but the target and computes the posterior attains it. At p = 1/2 it is (1 +
 //! advantage) / 2; the advantage is delta(0), the total variation distance of P and Q.
@@ -22,20 +25,22 @@
 //! posterior is larger can have a probability well above delta. The second bound is about them: the posterior that is exceeded with probability at
 //! most delta, from the tail of L.
 
-use std::cell::Cell;
+use std::{cell::Cell, cmp::Ordering};
 
 use rug::{Float, Rational, float::Round};
 
 use super::{check_prior, odds};
 use crate::{
     account::{
-        Account, Answer, Composition, Delta, Rho,
+        Account, Answer, Composition, Delta, Epsilon, Rho,
         compared::{Conversion, pure_epsilon},
         conversions,
     },
     error::{Error, Result},
+    law::Direction,
     loss::{evaluator::Evaluator, infinite::Target},
     numeric::{Certainty, Enclosure, enclosure, precision::bits, rational},
+    release::Neighbors,
 };
 
 /// Upper bounds on the risk from any adversary.
@@ -105,15 +110,22 @@ pub struct Known {
     pub advantage: Option<Enclosure>,
 }
 
-/// All bounds for an adversary with this prior; bounds on the posterior except outputs of mass delta.
-pub fn bound(account: &impl Account, prior: &Rational, delta: &Delta, digits: u32) -> Result<Bound> {
-    bound_knowing(account, prior, delta, digits, Known::default())
+/// All bounds for an adversary with this prior; bounds on the posterior of events once delta is subtracted from their probability.
+pub fn bound(
+    account: &impl Account,
+    prior: &Rational,
+    neighbors: Neighbors,
+    delta: &Delta,
+    digits: u32,
+) -> Result<Bound> {
+    bound_knowing(account, prior, neighbors, delta, digits, Known::default())
 }
 
 /// As [`bound`], with some of the results known.
 pub fn bound_knowing(
     account: &impl Account,
     prior: &Rational,
+    neighbors: Neighbors,
     delta: &Delta,
     digits: u32,
     known: Known,
@@ -130,7 +142,7 @@ pub fn bound_knowing(
         None => finite,
     };
     Ok(Bound {
-        correct: known.correct.map_or_else(|| most_correct(account, prior, digits), Ok)?,
+        correct: known.correct.map_or_else(|| most_correct(account, prior, neighbors, digits), Ok)?,
         correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
         correct_by_zcdp: most_correct_by(prior, digits, |ln_odds| {
             Ok(with_infinite(conversions::zcdp_hockey_stick(&rho, ln_odds, digits + 4)?))
@@ -147,8 +159,8 @@ pub fn bound_knowing(
 }
 
 /// The largest probability of a correct decision of any adversary with this prior: max(p, 1 - p) + min(p, 1 - p)
-/// delta(|ln(p / (1 - p))|).
-pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Result<Answer> {
+/// delta(|ln(p / (1 - p))|), with the profile of the direction that decides ([`deciding_direction`]).
+pub fn most_correct(account: &impl Account, prior: &Rational, neighbors: Neighbors, digits: u32) -> Result<Answer> {
     check_prior(prior)?;
     let (larger, smaller) = both_ways(prior);
     let bits = bits(digits, 64);
@@ -158,13 +170,42 @@ pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Re
     };
     // delta falls: its value at ln lies between its values at the ends of an enclosure of ln.
     let (low, high) = (end(ln.lower_rational())?, end(ln.upper_rational())?);
-    let from_above = account.delta(&low, digits)?;
-    let delta =
-        if low == high { from_above.value } else { from_above.value.hull(&account.delta(&high, digits)?.value) };
+    let direction = deciding_direction(prior, neighbors);
+    let from_above = delta_of(account, direction, &low, digits)?;
+    let delta = if low == high {
+        from_above.value
+    } else {
+        from_above.value.hull(&delta_of(account, direction, &high, digits)?.value)
+    };
     let bits = bits.max(delta.lower().prec());
     let value =
         Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0);
     Ok(Answer { met: value.is_tight(digits), value, proof: from_above.proof })
+}
+
+/// The direction whose profile has the largest probability of a correct decision, where the pair of neighbors is not symmetric; `None` where it is the
+/// larger of both.
+///
+/// With p < 1/2 the adversary says "no" but on an event S, and gains p P(S) - (1 - p) Q(S): a record that is removed. With p > 1/2 they say "yes" but on an
+/// event S, and gain (1 - p) Q(S) - p P(S): a record that is added. At p = 1/2 both are the same. Where the record has one of two values, either may be
+/// the first.
+pub fn deciding_direction(prior: &Rational, neighbors: Neighbors) -> Option<Direction> {
+    match (neighbors, prior.cmp(&Rational::from((1, 2)))) {
+        (Neighbors::Bounded, _) | (Neighbors::AddRemove, Ordering::Equal) => None,
+        (Neighbors::AddRemove, Ordering::Less) => Some(Direction::Remove),
+        (Neighbors::AddRemove, Ordering::Greater) => Some(Direction::Add),
+    }
+}
+
+/// delta(epsilon) of one direction, or the larger of both.
+fn delta_of(account: &impl Account, direction: Option<Direction>, epsilon: &Rational, digits: u32) -> Result<Answer> {
+    if let Some(direction) = direction
+        && let Some(both) = account.delta_of_directions(&Epsilon::new(epsilon.clone())?, digits)?
+    {
+        let [remove, add] = both;
+        return Ok(if direction == Direction::Remove { remove } else { add });
+    }
+    account.delta(epsilon, digits)
 }
 
 /// max(p, 1 - p) and min(p, 1 - p).

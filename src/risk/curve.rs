@@ -92,6 +92,7 @@ mod tests {
     use super::*;
     use crate::{
         account::{Composition, Counts},
+        release::Neighbors,
         risk::bound::most_correct,
     };
 
@@ -130,7 +131,7 @@ mod tests {
     fn the_points_agree_with_the_largest_probability_of_a_correct_decision() {
         let account = Composition::new([Counts::parse("discrete-gaussian", "3x2").unwrap()]).unwrap();
         let (prior, mut best) = (number("0.4"), 0.0_f64);
-        let correct = most_correct(&account, &prior, 8).unwrap().value;
+        let correct = most_correct(&account, &prior, Neighbors::AddRemove, 8).unwrap().value;
         let mut before = f64::INFINITY;
         for alpha in alphas(&number("1e-3"), 60).unwrap() {
             let point = at(&account, &prior, &alpha, 8).unwrap();

@@ -24,6 +24,7 @@ use crate::{
     },
     error::{Error, Result},
     numeric::{Certainty, Enclosure, rational},
+    release::Neighbors,
 };
 
 /// A promise in the terms of risk.
@@ -146,7 +147,7 @@ impl RiskPromise {
         match self {
             RiskPromise::Advantage(_) => account.delta(Rational::new(), digits),
             RiskPromise::TypeTwoError { alpha, .. } => account.tradeoff(alpha, digits),
-            RiskPromise::CorrectDecision { prior, .. } => most_correct(account, prior, digits),
+            RiskPromise::CorrectDecision { prior, .. } => most_correct(account, prior, Neighbors::Bounded, digits),
             RiskPromise::Posterior { prior, delta, .. } => {
                 let epsilon = account.epsilon(delta, digits)?;
                 let value = posterior_at(prior, &epsilon.value);

@@ -15,7 +15,7 @@ use crate::{
     noise::Distribution,
     numeric::{Enclosure, parallel, rational},
     release::{
-        Release,
+        Neighbors, Release,
         subject::{Part, QueryPart, Resolved},
     },
     risk::bound::most_correct,
@@ -87,8 +87,9 @@ impl<'s> Figures<'s> {
     /// Certifies the numbers of a subject, of which `release` is the release, if it has one. An error where no epsilon is finite at delta.
     pub fn of(subject: &'s Resolved, release: Option<&'s Release>, request: &'s Request) -> Result<Figures<'s>> {
         crate::risk::check_prior(&request.prior)?;
-        let levels = parallel::try_map(&subject.levels, |part| Line::of(part, request))?;
-        let whole = Line::of(&subject.as_part(if levels.is_empty() { "all" } else { "all composed" }), request)?;
+        let levels = parallel::try_map(&subject.levels, |part| Line::of(part, subject.neighbors, request))?;
+        let whole = subject.as_part(if levels.is_empty() { "all" } else { "all composed" });
+        let whole = Line::of(&whole, subject.neighbors, request)?;
         let pure = pure_epsilon(&subject.whole)?;
         let queries = query_lines(&subject.queries)?;
         Ok(Figures { subject, release, request, levels, whole, queries, pure })
@@ -109,7 +110,7 @@ impl<'s> Figures<'s> {
 pub(super) const SHOWN: usize = 8;
 
 impl Line {
-    fn of(part: &Part, request: &Request) -> Result<Line> {
+    fn of(part: &Part, neighbors: Neighbors, request: &Request) -> Result<Line> {
         let Request { delta, prior, digits, .. } = request;
         let epsilon = part.whole.epsilon(delta, *digits)?;
         let compared = part.compared(Against::Usual, delta, *digits)?;
@@ -117,7 +118,7 @@ impl Line {
         Ok(Line {
             name: part.name.clone(),
             rho: is_described.then(|| part.rho().into()),
-            correct: most_correct(&part.whole, prior, *digits)?,
+            correct: most_correct(&part.whole, prior, neighbors, *digits)?,
             epsilon,
             compared,
         })

@@ -3,6 +3,7 @@
 use dp_assay::{
     account::Delta,
     numeric::Enclosure,
+    release::Neighbors,
     risk::{
         bound,
         hierarchical::{Hierarchy, Upper},
@@ -110,7 +111,8 @@ pub fn most(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     let law = Enumerated::new(&case.parts(), 448)?;
     let composition = case.composition().ok()?;
     let text = || format!("risk bound {} --prior {p} to {digits} digits", case.options().join(" "));
-    let answer = record.ask("risk bound", &text, || bound::most_correct(&composition, &p, digits))?;
+    let answer =
+        record.ask("risk bound", &text, || bound::most_correct(&composition, &p, Neighbors::AddRemove, digits))?;
     // p P[yes] + (1 - p) Q[no], with yes if the loss exceeds ln((1 - p) / p).
     let above = law.above_ln(&(Rational::from(1 - &p) / &p))?;
     let (fixed, rest) = (law.fixed, Rational::from(1 - &p));
@@ -120,7 +122,8 @@ pub fn most(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
     record.contains("risk bound", &answer.value, fixed, &right, &text);
     record.width("risk bound", &answer, digits, &text);
     let delta = Delta::new(Rational::from((1, 1_000_000))).ok()?;
-    let all = record.ask("risk bound", &text, || bound::bound(&composition, &p, &delta, digits.min(12)))?;
+    let all = record
+        .ask("risk bound", &text, || bound::bound(&composition, &p, Neighbors::AddRemove, &delta, digits.min(12)))?;
     // The bounds by (epsilon, delta) or zCDP alone are never below the true value.
     record.check("risk bound", *all.correct_by_epsilon.upper() >= *answer.value.lower(), &|| {
         format!("{}: by epsilon", text())

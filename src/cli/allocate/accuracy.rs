@@ -60,7 +60,7 @@ pub fn find(question: &Accuracy, decimals: u32) -> Result<Needed> {
         .collect::<dp_assay::Result<Vec<Counts>>>()?;
     let composition = Composition::new(counts)?;
     let epsilon = composition.epsilon(question.delta, DIGITS)?;
-    let correct = most_correct(&composition, &Rational::from((1, 2)), DIGITS)?;
+    let correct = most_correct(&composition, &Rational::from((1, 2)), question.neighbors, DIGITS)?;
     let margins = parallel::try_map_any(&sigma2, margin)?;
     let error = weighted_error(targets, &sigma2)?;
     let at = composition.delta(Rational::new(), DIGITS)?;

@@ -5,7 +5,7 @@ use dp_assay::{
     account::{Delta, Whole},
     chart::ranks::{self, Ranks},
     numeric::{Enclosure, parallel, rational},
-    release::subject::Part,
+    release::{Neighbors, subject::Part},
     risk::bound::{self, Bound, Exceeded, Known, PureBound},
 };
 use rug::Rational;
@@ -149,9 +149,9 @@ pub struct Request {
 }
 
 impl Line {
-    fn of(part: &Part, request: &Request, known: Known) -> Result<Line> {
+    fn of(part: &Part, neighbors: Neighbors, request: &Request, known: Known) -> Result<Line> {
         let Request { prior, delta, digits, with_exceeded } = request;
-        let bound = bound::bound_knowing(&part.whole, prior, delta, *digits, known)?;
+        let bound = bound::bound_knowing(&part.whole, prior, neighbors, delta, *digits, known)?;
         // The losses of one composition have a tail; the worst of several compositions has none.
         let losses = match &part.whole {
             Whole::Composition(one) => Some(one),
@@ -186,6 +186,7 @@ impl Line {
         let by_pair = &self.bound.correct_by_zcdp_pair;
         let mut object = json!({
             "correct_decision_upper": correct.value.to_json(),
+            "guess": exact(&self.prior.clone().max(Rational::from(1 - &self.prior))),
             "posterior_upper": self.bound.posterior.to_json(),
             "advantage": advantage.to_json(),
         });
@@ -241,12 +242,13 @@ pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Reque
     let steps = Steps::of_stage("risk of the levels and the whole", subject.levels.len() as u64 + 1);
     let numbered: Vec<(usize, &Part)> = subject.levels.iter().enumerate().collect();
     let level = |(at, part): &(usize, &Part)| {
-        let line = Line::of(part, request, known(&|found| found.levels.get(*at)));
+        let line = Line::of(part, subject.neighbors, request, known(&|found| found.levels.get(*at)));
         steps.step();
         line
     };
     let levels = || parallel::try_map_any(&numbered, level);
-    let (levels, total) = parallel::join(levels, || Line::of(&whole, request, known(&|found| Some(&found.total))));
+    let (levels, total) =
+        parallel::join(levels, || Line::of(&whole, subject.neighbors, request, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })
 }
 
@@ -303,9 +305,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let by = allowed.name();
     page.table(&["", "correct", by, "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));
+    page.text(format!("\ncorrect: {}\n", about_correct(&subject)));
     page.text(
-        "\ncorrect: no adversary decides correctly with a larger probability. Where the directions differ, it is for the worse one.\n\
-         advantage: the total variation distance of the outputs with and without.\n\
+        "advantage: the total variation distance of the outputs with and without.\n\
          posterior: the largest that an event lifts it to, once delta is subtracted from its probability: from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n",
     );
@@ -315,6 +317,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// What the probability of a correct decision is: the largest, or a bound.
+fn about_correct(subject: &Resolved) -> &'static str {
+    if subject.is_known_by_guarantee() {
+        "no adversary decides correctly with a larger probability."
+    } else if subject.neighbors == Neighbors::Bounded && !subject.total.is_symmetric() {
+        "the largest probability with which any adversary decides correctly, for the worse order of both records."
+    } else {
+        "the largest probability with which any adversary decides correctly."
+    }
 }
 
 /// The correct decisions and the posteriors of the drawing.
