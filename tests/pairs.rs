@@ -225,20 +225,30 @@ fn epsilons_invert_the_larger_profile() {
 }
 
 #[test]
-fn trade_off_functions_are_the_hull_of_both_directions() {
+fn trade_off_functions_are_those_of_each_direction_and_their_hull_is_below() {
+    let mut apart = 0;
     for Case { name, counts, outcomes } in cases() {
         let account = Composition::new(counts).unwrap();
-        let points = [vertices(&outcomes), vertices(&reversed(&outcomes))].concat();
+        let evaluator = account.evaluator();
+        let ways = [vertices(&outcomes), vertices(&reversed(&outcomes))];
         for alpha in ["0", "1e-4", "0.03", "0.2", "0.5", "0.8", "0.97", "1"] {
-            let at = parse(alpha).unwrap();
-            let beta = hull(points.clone(), at.to_f64());
+            let (at, what) = (parse(alpha).unwrap(), format!("{name} at alpha = {alpha}"));
+            let tidy = |beta: f64| if beta < 1e-13 { 0.0 } else { beta };
+            let [remove, add] = ways.clone().map(|points| tidy(hull(points, at.to_f64())));
+            let both = account.tradeoff_of_directions_by(&evaluator, &at, 10).unwrap().unwrap();
+            near(&both[0].value, remove, &format!("{what}, removed"));
+            near(&both[1].value, add, &format!("{what}, added"));
             let found = account.tradeoff(&at, 10).unwrap();
-            let beta = if beta < 1e-13 { 0.0 } else { beta };
-            near(&found.value, beta, &format!("{name} at alpha = {alpha}"));
-            let second = account.evaluator().second_tradeoff(&at, None).unwrap().value;
-            assert!(second.overlaps(&found.value) || at == 0, "{name} at alpha = {alpha}: {second}");
+            near(&found.value, remove.min(add), &what);
+            let beneath = tidy(hull(ways.concat(), at.to_f64()));
+            let of_hull = account.tradeoff_hull_by(&evaluator, &at, 10).unwrap().unwrap();
+            near(&of_hull.value, beneath, &format!("{what}, the hull"));
+            apart += u32::from(beneath < remove.min(add) - 1e-6);
+            let second = evaluator.second_tradeoff(&at, None).unwrap().value;
+            assert!(second.overlaps(&found.value) || at == 0, "{what}: {second}");
         }
     }
+    assert!(apart >= 10, "{apart}");
 }
 
 /// By exact fractions: two copies of a pair convolved by hand.
@@ -459,11 +469,10 @@ fn cells_take_the_worst_rows() {
             let own = account.delta(&at, 12).unwrap();
             near(&own.value, largest(false).max(largest(true)), &what);
         }
-        let points: Vec<(f64, f64)> =
-            all.iter().flat_map(|outcomes| [vertices(outcomes), vertices(&reversed(outcomes))].concat()).collect();
         for alpha in ["0.05", "0.4", "0.9"] {
             let at = parse(alpha).unwrap();
-            let beta = hull(points.clone(), at.to_f64());
+            let ways = all.iter().flat_map(|outcomes| [vertices(outcomes), vertices(&reversed(outcomes))]);
+            let beta = ways.map(|points| hull(points, at.to_f64())).fold(1.0, f64::min);
             let beta = if beta < 1e-13 { 0.0 } else { beta };
             near(&account.tradeoff(&at, 9).unwrap().value, beta, &format!("{cells} cells at alpha = {alpha}"));
         }

@@ -268,7 +268,7 @@ fn the_tradeoff_function_is_the_hull_of_both_directions() {
     for (text, step) in STEPS {
         let account = sampled(text);
         let f = |alpha: f64| {
-            let answer = account.tradeoff(&exactly(alpha), 12).unwrap();
+            let answer = account.tradeoff_hull_by(&account.evaluator(), &exactly(alpha), 12).unwrap().unwrap();
             assert!(answer.met, "{text} {alpha}: {answer:?}");
             answer.value.approximate()
         };
@@ -285,12 +285,39 @@ fn the_tradeoff_function_is_the_hull_of_both_directions() {
     }
 }
 
-/// The points of the function support the profile: f(alpha) >= 1 - delta(eps) - exp(eps) alpha, with equality somewhere.
+/// Neyman and Pearson, one step: of absence against presence the best tests report outputs above t, of presence against absence those below. The smaller of
+/// both is what any test reaches; their hull is below.
+#[test]
+fn the_tradeoff_functions_of_one_step_are_those_of_thresholds() {
+    let mut apart = 0;
+    for (text, step) in STEPS {
+        let account = sampled(text);
+        let evaluator = account.evaluator();
+        let both = |alpha: f64| {
+            let both = account.tradeoff_of_directions_by(&evaluator, &exactly(alpha), 12).unwrap().unwrap();
+            both.map(|answer| answer.value.approximate())
+        };
+        let errors = |t: f64| (normal(-t), (1.0 - step.g) * normal(t) + step.g * normal(t - step.mu));
+        for t in [-1.5, -0.3, 0.2, 0.9, 2.1] {
+            let (alpha, beta) = errors(t);
+            assert!(close(both(alpha)[0], beta, 1e-9), "{text} {alpha}: {:?} {beta}", both(alpha));
+            assert!(close(both(beta)[1], alpha, 1e-9), "{text} {beta}: {:?} {alpha}", both(beta));
+            let (least, [remove, add]) = (account.tradeoff(&exactly(alpha), 12).unwrap().value, both(alpha));
+            assert!(close(least.approximate(), remove.min(add), 1e-9), "{text} {alpha}: {least}");
+            let hull = account.tradeoff_hull_by(&evaluator, &exactly(alpha), 12).unwrap().unwrap().value;
+            assert!(*hull.lower() <= *least.upper());
+            apart += u32::from(hull.approximate() < least.approximate() * (1.0 - 1e-6));
+        }
+    }
+    assert!(apart > 0);
+}
+
+/// The points of the hull support the profile: f(alpha) >= 1 - delta(eps) - exp(eps) alpha, with equality somewhere.
 #[test]
 fn the_tradeoff_function_of_many_steps_is_dual_to_the_profile() {
     let account = sampled("0.01:gaussian:1x1000");
     for alpha in [0.9, 0.3, 0.01, 1e-6] {
-        let f = account.tradeoff(&exactly(alpha), 10).unwrap();
+        let f = account.tradeoff_hull_by(&account.evaluator(), &exactly(alpha), 10).unwrap().unwrap();
         assert!(f.met, "{f:?}");
         let line = |eps: f64| {
             let delta = account.delta(Epsilon::new(exactly(eps.abs())).unwrap(), 10).unwrap().value.approximate();

@@ -70,15 +70,15 @@ impl Account {
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
         let risks = [advantage, alpha, beta, posterior, prior];
+        let resolved = self.resolved();
         let goal = match risks.iter().all(Option::is_none) {
             true => goal_of(delta, epsilon, r#match, match_curve)?,
             false if epsilon.is_none() && r#match.is_none() && match_curve.is_none() => {
-                Goal::Risk(risk_of(delta, risks)?)
+                Goal::Risk(risk_of(delta, risks, resolved.neighbors)?)
             }
             false => return Err(one_target()),
         };
         let grid = grid_of(grid, decimals)?;
-        let resolved = self.resolved();
         if grid.0 == GridOf::SmallestSigma2
             && quick(resolved.noise())?.counts().iter().all(|part| part.law.sigma2().is_none())
         {
@@ -147,11 +147,13 @@ fn one_target() -> PyErr {
 }
 
 /// The promise of risk that is given.
-pub fn risk_of(delta: Option<Exact>, risks: [Option<Exact>; 5]) -> PyResult<RiskPromise> {
+pub fn risk_of(delta: Option<Exact>, risks: [Option<Exact>; 5], neighbors: Neighbors) -> PyResult<RiskPromise> {
     Ok(match (risks, delta) {
         ([Some(most), None, None, None, None], None) => quick(RiskPromise::advantage(most.0))?,
         ([None, Some(alpha), Some(beta), None, None], None) => quick(RiskPromise::type_two_error(alpha.0, beta.0))?,
-        ([None, None, None, Some(most), Some(prior)], None) => quick(RiskPromise::correct_decision(prior.0, most.0))?,
+        ([None, None, None, Some(most), Some(prior)], None) => {
+            quick(RiskPromise::correct_decision(prior.0, most.0, neighbors))?
+        }
         ([None, None, None, Some(most), Some(prior)], Some(delta)) => {
             quick(RiskPromise::posterior(prior.0, most.0, delta_of(delta)?))?
         }
@@ -332,11 +334,12 @@ impl Target {
                 Ok(Target { enough: point.clone(), necessary: Some(point), risk: None })
             }
             (None, delta) if !no_risk => {
-                let risk =
-                    risk_of(delta, risks).map_err(|error| match error.to_string().contains("expected one target") {
+                let risk = risk_of(delta, risks, Neighbors::AddRemove).map_err(|error| {
+                    match error.to_string().contains("expected one target") {
                         true => PyValueError::new_err(expected),
                         false => error,
-                    })?;
+                    }
+                })?;
                 let points = quick(risk.points())?;
                 Ok(Target { enough: points.enough, necessary: points.necessary, risk: Some(risk) })
             }

@@ -86,7 +86,9 @@ impl Account {
     ) -> PyResult<Bound<'py, PyDict>> {
         let (resolved, evaluator) = (self.resolved(), self.evaluator());
         let points = work::run(py, move |stop| {
-            work::all(&alphas.0, stop, |alpha| curve::at_by(&resolved.whole, &evaluator, &prior.0, alpha, digits))
+            work::all(&alphas.0, stop, |alpha| {
+                curve::at_by(&resolved.whole, &evaluator, &prior.0, resolved.neighbors, alpha, digits)
+            })
         })?;
         let answer = PyDict::new(py);
         let column = |key: &str, value: &dyn Fn(RiskPoint) -> Interval| {

@@ -9,7 +9,7 @@ use dp_assay::{
     error,
     loss::law::Law,
     numeric::Enclosure as Interval,
-    release::subject::Subject,
+    release::{Neighbors, subject::Subject},
     risk::promise::RiskPromise,
     rug::Rational,
 };
@@ -51,7 +51,6 @@ pub fn find_number<'py>(
     #[pyo3(from_py_with = numbers::decimals_or_none)] decimals: Option<u32>,
     #[pyo3(from_py_with = numbers::digits)] digits: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let goal = Goal::of(epsilon, delta, [advantage, alpha, beta, posterior, prior])?;
     known_option(option)?;
     let Some(question) = quick(Question::of(option, text, false))? else {
         return Err(PyValueError::new_err(format!("text = {text:?}: expected a question mark in place of a number")));
@@ -60,6 +59,7 @@ pub fn find_number<'py>(
     let given = neighbors_of(neighbors)?;
     keep_guarantees(&others, given)?;
     others.neighbors = given.or(others.neighbors);
+    let goal = Goal::of(epsilon, delta, [advantage, alpha, beta, posterior, prior], others.relation())?;
     let decimals = quick(question.decimals(decimals))?;
     let name = question.number.name;
     let (found, subject, reached, target) = work::run(py, move |_| {
@@ -102,10 +102,15 @@ enum Goal {
 }
 
 impl Goal {
-    fn of(epsilon: Option<Exact>, delta: Option<Exact>, risks: [Option<Exact>; 5]) -> PyResult<Goal> {
+    fn of(
+        epsilon: Option<Exact>,
+        delta: Option<Exact>,
+        risks: [Option<Exact>; 5],
+        neighbors: Neighbors,
+    ) -> PyResult<Goal> {
         match (epsilon, delta, risks.iter().all(Option::is_none)) {
             (Some(epsilon), Some(delta), true) => Ok(Goal::Epsilon(epsilon_of(epsilon)?, delta_of(delta)?)),
-            (None, delta, false) => Ok(Goal::Risk(risk_of(delta, risks)?)),
+            (None, delta, false) => Ok(Goal::Risk(risk_of(delta, risks, neighbors)?)),
             _ => Err(PyValueError::new_err(
                 "expected one target: epsilon=E with delta=D; advantage=A; alpha=A with beta=B; or posterior=P with prior=Q, alone or with delta=D",
             )),

@@ -7,7 +7,8 @@ use rug::{Integer, Rational, ops::Pow};
 use super::profile::Account;
 use crate::{
     error::{Error, Result},
-    loss::parameter::Delta,
+    law::Direction,
+    loss::{evaluator::Evaluator, parameter::Delta},
     numeric::{Certainty, Enclosure, rational},
 };
 
@@ -25,8 +26,25 @@ pub struct Least {
 /// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E for yes and at the
 /// upper end for no. An error if an end of the target is infinite.
 pub fn meets(account: &impl Account, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
-    let (low, high) = ends(epsilon)?;
+    meets_by(&account.evaluator(), epsilon, delta)
+}
+
+/// The same of one direction alone, where the pair of neighbors is not symmetric.
+pub(super) fn meets_in(
+    direction: Direction,
+    account: &impl Account,
+    epsilon: &Enclosure,
+    delta: &Delta,
+) -> Result<Certainty> {
     let evaluator = account.evaluator();
+    match evaluator.of_direction(direction, |one| meets_by(one, epsilon, delta))? {
+        Some(certainty) => Ok(certainty),
+        None => meets_by(&evaluator, epsilon, delta),
+    }
+}
+
+fn meets_by(evaluator: &Evaluator, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
+    let (low, high) = ends(epsilon)?;
     // A few digits nearly always decide, and with many unequal variances no more are available.
     for digits in [4, 7, 10, 20, 40] {
         if evaluator.hockey_stick(&low, digits)?.value.at_most(delta) == Certainty::Yes {

@@ -2,9 +2,14 @@
 
 use rug::{Float, Rational};
 
-use super::{composition::Composition, conversions, epsilon, tradeoff};
+use super::{
+    composition::Composition,
+    conversions, epsilon,
+    tradeoff::{self, Losses},
+};
 use crate::{
     error::{Error, Result},
+    law::Direction,
     loss::{
         answer::{Answer, Proof},
         evaluator::Evaluator,
@@ -38,6 +43,33 @@ pub trait Account: Sync {
     /// The same by an evaluator of this account, which is faster from the second request on: it keeps its sieves, contours and enumerations. The
     /// answer is the same. An error for an alpha outside of [0, 1], and for the evaluator of an account of another kind.
     fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer>;
+
+    /// Where the pair of neighbors is not symmetric: the trade-off function of each direction by an evaluator of this account, of tests of absence against
+    /// presence (a record that is removed), and of presence against absence. [`Account::tradeoff_by`] is the smaller.
+    fn tradeoff_of_directions_by(
+        &self,
+        evaluator: &Evaluator,
+        alpha: &Rational,
+        digits: u32,
+    ) -> Result<Option<[Answer; 2]>> {
+        tradeoff::of_directions(&losses(self), evaluator, alpha, digits)
+    }
+
+    /// The same of one direction alone.
+    fn tradeoff_of_direction_by(
+        &self,
+        evaluator: &Evaluator,
+        direction: Direction,
+        alpha: &Rational,
+        digits: u32,
+    ) -> Result<Option<Answer>> {
+        tradeoff::of_direction(&losses(self), evaluator, direction, alpha, digits)
+    }
+
+    /// Where the pair of neighbors is not symmetric: the convex hull of the trade-off functions of both directions, which f-DP composes. It bounds both from below.
+    fn tradeoff_hull_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
+        tradeoff::hull_of_directions(&losses(self), evaluator, alpha, digits)
+    }
 
     /// The same account with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided by
     /// it.
@@ -192,6 +224,10 @@ pub trait Account: Sync {
         let evaluator = self.evaluator();
         parallel::try_map(alphas, |alpha| self.tradeoff_by(&evaluator, alpha, digits))
     }
+}
+
+fn losses(account: &(impl Account + ?Sized)) -> Losses {
+    Losses { rho: account.rho().to_f64(), infinite: account.infinite_loss() }
 }
 
 /// Intersects an epsilon below the requested precision with the smallest standard account, which is an upper bound. Where nothing else was proven, the

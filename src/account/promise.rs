@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    law::Range,
+    law::{Direction, Range},
     loss::parameter::{Delta, Epsilon},
     numeric::{Certainty, Enclosure, normal::quantile_approx, rational},
 };
@@ -40,6 +40,15 @@ pub enum Promise {
         delta: Delta,
         /// The epsilon.
         epsilon: Enclosure,
+    },
+    /// A point of the privacy profile of one direction; where the pair of neighbors is symmetric, of the profile.
+    OneWay {
+        /// The delta.
+        delta: Delta,
+        /// The epsilon, within an enclosure.
+        epsilon: Enclosure,
+        /// Whether a record is removed, or added.
+        direction: Direction,
     },
     /// A point of the trade-off function: every test of type I error alpha has a type II error of beta or more.
     Tradeoff {
@@ -123,7 +132,7 @@ impl Promise {
             | Promise::Known { delta, .. }
             | Promise::ZcdpEpsilon { delta }
             | Promise::ZcdpCurve { from: delta, .. } => Some(delta),
-            Promise::Tradeoff { .. } => None,
+            Promise::Tradeoff { .. } | Promise::OneWay { .. } => None,
         }
     }
 
@@ -135,7 +144,7 @@ impl Promise {
             Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. } => {
                 Some(conversions::zcdp_epsilon(&account.rho(), delta, 40))
             }
-            Promise::Tradeoff { .. } => None,
+            Promise::Tradeoff { .. } | Promise::OneWay { .. } => None,
         }
     }
 
@@ -143,7 +152,9 @@ impl Promise {
     fn point(&self, account: &impl Account) -> Result<(Enclosure, Delta)> {
         Ok(match self {
             Promise::Epsilon { delta, epsilon } => (Enclosure::rational(epsilon, 160), delta.clone()),
-            Promise::Known { delta, epsilon } => (epsilon.clone(), delta.clone()),
+            Promise::Known { delta, epsilon } | Promise::OneWay { delta, epsilon, .. } => {
+                (epsilon.clone(), delta.clone())
+            }
             Promise::ZcdpEpsilon { delta } | Promise::ZcdpCurve { from: delta, .. } => {
                 (conversions::zcdp_epsilon(&account.rho(), delta, 40), delta.clone())
             }
@@ -164,6 +175,7 @@ impl Promise {
                 let (epsilon, delta) = self.point(before)?;
                 calibrate::meets(account, &epsilon, &delta)
             }
+            Promise::OneWay { delta, epsilon, direction } => calibrate::meets_in(*direction, account, epsilon, delta),
             Promise::Tradeoff { alpha, beta } => has_type_two(account, alpha, beta),
             Promise::ZcdpCurve { from, to } => crossing::within_everywhere(account, &before.rho(), from, to),
         }
@@ -185,7 +197,7 @@ impl Promise {
                 let apart = format!("it must differ from the type II error {APART}");
                 Error::undecided("the target beta", rational::display(beta), &apart)
             }
-            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
+            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::OneWay { .. } | Promise::ZcdpEpsilon { .. } => {
                 let apart = format!("it must differ from the epsilon {APART}");
                 Error::undecided("the target epsilon", target.shown(17), &apart)
             }

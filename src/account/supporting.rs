@@ -28,7 +28,7 @@ use std::cell::RefCell;
 
 use rug::{Float, Rational};
 
-pub(super) use self::lines::{Lines, Source};
+pub(super) use self::lines::{Lines, OneWay, Source};
 use self::{
     closing::Closing,
     line::{Line, width},
@@ -349,8 +349,7 @@ impl<'a> Lines<'a> {
         // Heights have terms in common that cancel, so they need more bits than digits.
         let bits = precision::bits(digits, 64) + SLOPE_BITS;
         let slope = Enclosure::rational(&exact, bits).exp();
-        let at = exact.clone().abs();
-        let Answer { value: delta, met, .. } = self.source.hockey_stick(&at, digits, &self.session)?;
+        let Answer { value: delta, met, .. } = self.source.hockey_stick(&exact, digits, &self.session)?;
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
         let height = match (exact >= 0, *delta.upper() < 0.5) {

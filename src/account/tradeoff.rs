@@ -9,21 +9,25 @@
 //! tails of one kind ([`SumEvaluator::tilted_tail`]), with relative precision however small they are.
 //!
 //! Where the sum over the lattice is too expensive, f comes from the privacy profile by duality (`supporting`).
+//!
+//! A pair that is not symmetric has two functions, one for each direction: the smallest type II error of any test is the smaller of both. Their convex hull,
+//! which f-DP composes, can be below either.
 
 use rug::Rational;
 
 use super::{
     Composition,
-    directions::Directions,
-    supporting::{Lines, Source, TRADEOFF, proven},
+    supporting::{Lines, OneWay, Source, TRADEOFF, proven},
 };
 use crate::{
     error::{Error, Result},
+    law::Direction,
     loss::{
         answer::{self, Answer, Proof, as_precise_as_possible},
         evaluator::{Evaluator, SumEvaluator},
         infinite::InfiniteLoss,
         limit::Limit,
+        second::SecondEnclosure,
         sum::LossSum,
     },
     numeric::{Enclosure, enclosure, precision, rational},
@@ -65,10 +69,10 @@ impl Composition {
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         if let Some(sampled) = self.sampled_evaluator() {
-            return of_directions(self, Source::Sampled(&sampled), alpha, digits);
+            return hull(&Losses::of(self), Source::Sampled(&sampled), alpha, digits);
         }
         if let Some(both) = self.directions_evaluator() {
-            return of_directions(self, Source::Directions(&both), alpha, digits);
+            return hull(&Losses::of(self), Source::Directions(&both), alpha, digits);
         }
         if self.has_rounded_losses() {
             return Err(Error::NoLattice);
@@ -101,9 +105,11 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn by(composition: &Composition, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
     check_alpha(alpha)?;
+    if let Some(both) = of_directions(&Losses::of(composition), evaluator, alpha, digits)? {
+        let [remove, add] = both;
+        return Ok(answer::smaller(remove, add, digits));
+    }
     match evaluator {
-        Evaluator::Sampled(sampled) => of_directions(composition, Source::Sampled(sampled), alpha, digits),
-        Evaluator::Directions(both) => of_directions(composition, Source::Directions(both), alpha, digits),
         Evaluator::Infinite(finite, infinite) => {
             with_infinite(infinite, alpha, digits, |alpha| of_finite(composition, finite, alpha, digits))
         }
@@ -120,7 +126,9 @@ pub(super) fn of_finite(
 ) -> Result<Answer> {
     match evaluator {
         Evaluator::Sum(sum) => of_sum(sum, composition, alpha, digits),
-        Evaluator::Uniform(uniform) => by_lines_alone(Source::Uniform(uniform), composition, alpha, digits),
+        Evaluator::Uniform(uniform) => {
+            by_lines_alone(Source::Uniform(uniform), composition.rho().to_f64(), alpha, digits)
+        }
         Evaluator::Between(both) => {
             let [below, above] = &**both;
             let own = of_finite(composition, above, alpha, digits)?;
@@ -141,24 +149,119 @@ pub(super) fn of_another_account() -> Error {
     Error::unsuitable("a trade-off function by the evaluator of another account")
 }
 
-/// f(alpha) of a pair that is not symmetric, such as noise on Poisson samples.
+/// What the trade-off functions of a pair that is not symmetric need to know of its account.
+pub(super) struct Losses {
+    /// The zCDP rho, in doubles: how far losses reach, for searching.
+    pub(super) rho: f64,
+    /// The outcomes that only one of two neighbors can have, of the direction in which they are more probable.
+    pub(super) infinite: Option<InfiniteLoss>,
+}
+
+impl Losses {
+    fn of(composition: &Composition) -> Self {
+        let infinite = match composition.directions() {
+            Some(directions) => directions.infinite_loss(),
+            None => composition.loss().infinite_loss(),
+        };
+        Losses { rho: composition.rho().to_f64(), infinite }
+    }
+}
+
+/// The source of both directions of a pair that is not symmetric; `None` of a symmetric one.
+fn source_of_both(evaluator: &Evaluator) -> Option<Source<'_>> {
+    match evaluator {
+        Evaluator::Sampled(sampled) if !sampled.is_of_one_direction() => Some(Source::Sampled(sampled)),
+        Evaluator::Directions(both) => Some(Source::Directions(both)),
+        _ => None,
+    }
+}
+
+/// The convex hull of both directions of a pair that is not symmetric; `None` of a symmetric one.
+pub(super) fn hull_of_directions(
+    of: &Losses,
+    evaluator: &Evaluator,
+    alpha: &Rational,
+    digits: u32,
+) -> Result<Option<Answer>> {
+    check_alpha(alpha)?;
+    source_of_both(evaluator).map(|source| hull(of, source, alpha, digits)).transpose()
+}
+
+/// f(alpha) of each direction of a pair that is not symmetric: tests of the second hypothesis against the first, as of absence against presence where a record
+/// is removed, and the other way round. `None` of a symmetric pair.
+pub(super) fn of_directions(
+    of: &Losses,
+    evaluator: &Evaluator,
+    alpha: &Rational,
+    digits: u32,
+) -> Result<Option<[Answer; 2]>> {
+    let [remove, add] = Direction::ALL.map(|direction| of_direction(of, evaluator, direction, alpha, digits));
+    Ok(remove?.zip(add?).map(|(remove, add)| [remove, add]))
+}
+
+/// The same of one of them.
+pub(super) fn of_direction(
+    of: &Losses,
+    evaluator: &Evaluator,
+    direction: Direction,
+    alpha: &Rational,
+    digits: u32,
+) -> Result<Option<Answer>> {
+    check_alpha(alpha)?;
+    let Some(both) = source_of_both(evaluator) else { return Ok(None) };
+    let of_way = |[remove, add]: [&Evaluator; 2]| {
+        let [own, opposite] = direction.of([[remove, add], [add, remove]]);
+        of_one_way(OneWay { own, opposite, both: &both }, of.rho, alpha, digits)
+    };
+    evaluator.with_ways(|ways| {
+        let least = ways.all.iter().map(|way| of_way(*way));
+        let least = least.reduce(|least, next| Ok(answer::smaller(least?, next?, digits)));
+        let least = least.ok_or(Error::EmptyComposition)??;
+        match ways.dominating {
+            None => Ok(least),
+            // A pair that is at most as private has a trade-off function that is nowhere higher.
+            Some(way) => answer::between(of_way(way)?, least, digits),
+        }
+    })
+}
+
+/// f(alpha) of one pair of laws in one direction.
+fn of_one_way(way: OneWay, rho: f64, alpha: &Rational, digits: u32) -> Result<Answer> {
+    let one = Enclosure::double(1.0, precision::bits(digits, 64));
+    // A test without false reports reports what is impossible under the second hypothesis. From the probability on of all that is possible under the first, a
+    // test that reports all of it is never wrong about it.
+    let (shown, hidden) = (way.own.infinite_mass(digits), way.opposite.infinite_mass(digits));
+    if *alpha == 0 && shown.as_ref().is_some_and(|mass| *mass.upper() > 0) {
+        let value = shown.map_or(one.clone(), |mass| one.sub(&mass)).clamp(0.0, 1.0);
+        let why = "the probability of all outcomes that the other neighbor can have as well";
+        return Ok(Answer::immediate(value, why));
+    }
+    if hidden.is_some_and(|mass| *one.sub(&mass).upper() <= *alpha) {
+        let why = "all outcomes that one neighbor can have are a test of this type I error";
+        return Ok(Answer::immediate(Enclosure::double(0.0, 64), why));
+    }
+    by_lines_alone(Source::OneWay(way), rho, alpha, digits)
+}
+
+/// The convex hull of both directions of a pair that is not symmetric, such as noise on Poisson samples: what f-DP composes. It is nowhere above either of
+/// them.
 ///
 /// Both directions bound the mechanism, so its function is the convex hull of the smaller of two functions, one of which is the
 /// inverse of the other: that of the larger of both profiles (Dong, Roth & Su 2022, Section 2.3).
-fn of_directions(composition: &Composition, source: Source, alpha: &Rational, digits: u32) -> Result<Answer> {
+fn hull(of: &Losses, source: Source, alpha: &Rational, digits: u32) -> Result<Answer> {
     // At alpha = 0 it is the limit from above, the complement s of the probability of an infinite loss; and it ends at alpha = s, because it is its own
     // inverse.
-    if let Some(infinite) = composition.directions().and_then(Directions::infinite_loss)
+    if let (Source::Directions(_), Some(infinite)) = (source, &of.infinite)
         && (*alpha == 0 || infinite.alpha(alpha, digits).is_none())
     {
         let of_finite = |_: &Rational| Ok(Answer::immediate(Enclosure::double(1.0, 64), "1 - alpha at alpha = 0"));
-        let answer = with_infinite(&infinite, alpha, digits, of_finite)?;
+        let answer = with_infinite(infinite, alpha, digits, of_finite)?;
         if let Source::Directions(both) = source {
             both.second_tradeoff(alpha)?.confirms(&answer.value, SECOND)?;
         }
         return Ok(answer);
     }
-    by_lines_alone(source, composition, alpha, digits)
+    by_lines_alone(source, of.rho, alpha, digits)
 }
 
 /// f at alpha = 0 and 1, where every test that never errs in one way always errs in the other: the most extreme tests are best.
@@ -176,12 +279,12 @@ fn trivial(alpha: &Rational, digits: u32) -> Enclosure {
 }
 
 /// f(alpha) from supporting lines, for 0 <= alpha <= 1.
-fn by_lines_alone(source: Source, composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
+fn by_lines_alone(source: Source, rho: f64, alpha: &Rational, digits: u32) -> Result<Answer> {
     if let Some(known) = at_ends(alpha, digits) {
         return Ok(known);
     }
     let trivial = trivial(alpha, digits);
-    let lines = Lines::new(source, composition.rho().to_f64(), alpha, digits);
+    let lines = Lines::new(source, rho, alpha, digits);
     let (value, proof) = match lines.answer() {
         Err(error) if error.is_beyond_reach() => {
             let why = "the bound 1 - alpha alone: the losses are beyond the reach of every engine";
@@ -190,14 +293,19 @@ fn by_lines_alone(source: Source, composition: &Composition, alpha: &Rational, d
         answer => answer?,
     };
     let value = value.clamp(0.0, 1.0);
-    let second = match source {
-        Source::Uniform(uniform) => uniform.second_tradeoff(alpha)?,
-        Source::Sampled(sampled) => sampled.second_tradeoff(alpha)?,
-        Source::Directions(both) => both.second_tradeoff(alpha)?,
-        Source::Sum(sum) => sum.second_tradeoff(alpha)?,
-    };
-    second.confirms(&value, SECOND)?;
+    second_of(source, alpha)?.confirms(&value, SECOND)?;
     Ok(Answer { met: value.is_tight(digits), value, proof })
+}
+
+/// The second enclosure; of one direction that of both, whose hull is nowhere above it.
+fn second_of(source: Source, alpha: &Rational) -> Result<SecondEnclosure> {
+    match source {
+        Source::Uniform(uniform) => uniform.second_tradeoff(alpha),
+        Source::Sampled(sampled) => sampled.second_tradeoff(alpha),
+        Source::Directions(both) => both.second_tradeoff(alpha),
+        Source::OneWay(one) => second_of(*one.both, alpha),
+        Source::Sum(sum) => sum.second_tradeoff(alpha),
+    }
 }
 
 /// f(alpha) = s f'(alpha / s) with the trade-off function f' of the losses that are finite, which falls, and the probability s that all are.

@@ -232,6 +232,9 @@ impl Certificate {
                     "an epsilon that is known only within an enclosure: name the epsilon, or the one of zCDP",
                 ));
             }
+            Promise::OneWay { .. } => {
+                return Err(why("a probability of a correct decision is about one direction"));
+            }
             Promise::Tradeoff { .. } => {
                 return Err(why("a target of the trade-off function is not one statement about delta"));
             }

@@ -225,7 +225,8 @@ impl Args {
     /// The target, the point of the profile with which it is met, and the one without which it is not.
     fn goal(&self) -> Result<(Goal, Points)> {
         let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
-        if let Some(risk) = self.risk.promise(delta.as_ref())? {
+        // The noise here is symmetric: no promise depends on the direction.
+        if let Some(risk) = self.risk.promise(delta.as_ref(), Neighbors::AddRemove)? {
             let points = risk.points()?;
             return Ok((Goal::Risk(risk), points));
         }

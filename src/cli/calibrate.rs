@@ -18,7 +18,10 @@ use dp_assay::{
     },
     chart::curves::{self, CalibratedCurves},
     numeric::{Enclosure, parallel},
-    release::subject::{Part, QueryPart, SINGLES},
+    release::{
+        Neighbors,
+        subject::{Part, QueryPart, SINGLES},
+    },
 };
 use rug::{Integer, Rational, ops::Pow};
 use serde_json::{Value, json};
@@ -223,9 +226,9 @@ fn flagged(error: Error) -> anyhow::Error {
 
 impl Args {
     /// The goal, and the delta at which epsilons are shown.
-    fn goal(&self) -> Result<(Goal, Option<Delta>)> {
+    fn goal(&self, neighbors: Neighbors) -> Result<(Goal, Option<Delta>)> {
         let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
-        if let Some(risk) = self.risk.promise(delta.as_ref())? {
+        if let Some(risk) = self.risk.promise(delta.as_ref(), neighbors)? {
             return Ok((Goal::Risk(risk), None));
         }
         if let Some(range) = &self.match_curve {
@@ -256,7 +259,7 @@ impl Args {
 
     /// The same, with all calibrated levels composed if requested.
     pub fn find_with(&self, subject: &Resolved, together: bool) -> Result<(Request, Found)> {
-        let (goal, delta) = self.goal()?;
+        let (goal, delta) = self.goal(subject.neighbors)?;
         let request = Request {
             goal,
             delta,

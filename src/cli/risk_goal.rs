@@ -1,7 +1,7 @@
 //! The options that name a target in the terms of risk.
 
 use anyhow::{Context, Result};
-use dp_assay::{account::Delta, risk::promise::RiskPromise};
+use dp_assay::{account::Delta, release::Neighbors, risk::promise::RiskPromise};
 use rug::Rational;
 
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ impl RiskGoal {
     }
 
     /// The target, if one is given.
-    pub fn promise(&self, delta: Option<&Delta>) -> Result<Option<RiskPromise>> {
+    pub fn promise(&self, delta: Option<&Delta>, neighbors: Neighbors) -> Result<Option<RiskPromise>> {
         let given = |flag: &str, text: &Option<String>| -> Result<Option<Rational>> {
             text.as_deref().map(|text| number(flag, text)).transpose()
         };
@@ -51,7 +51,7 @@ impl RiskGoal {
         };
         let risk = match delta {
             Some(delta) => RiskPromise::posterior(prior, most, delta.clone()),
-            None => RiskPromise::correct_decision(prior, most),
+            None => RiskPromise::correct_decision(prior, most, neighbors),
         };
         Ok(Some(risk.context("--posterior, --prior")?))
     }

@@ -23,6 +23,9 @@ use super::{
 };
 
 /// The trade-off function: how well any test can distinguish neighbors
+///
+/// beta is the smallest type II error of any test with type I error alpha, of a record that is removed or added. Where the two differ, JSON also has their
+/// convex hull, a bound from below that f-DP composes.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -53,19 +56,21 @@ pub fn run(args: &Args) -> Result<Exit> {
     let steps = Steps::new(alphas.len() as u64);
     // Points share sieves and contours. Tables and CSV have no column for the second enclosure.
     let (evaluator, with_second) = (subject.whole.evaluator(), matches!(args.format.form(), Form::Json));
+    let flagged = |error: Error| match error {
+        Error::OutOfRange { what, value, expected } => Error::OutOfRange { what: format!("--{what}"), value, expected },
+        other => other,
+    };
     let beta = |alpha: &Rational| {
-        let beta = subject.whole.tradeoff_by(&evaluator, alpha, args.format.digits).map_err(|error| match error {
-            Error::OutOfRange { what, value, expected } => {
-                Error::OutOfRange { what: format!("--{what}"), value, expected }
-            }
-            other => other,
-        })?;
+        let beta = subject.whole.tradeoff_by(&evaluator, alpha, args.format.digits).map_err(flagged)?;
+        let hull = with_second.then(|| subject.whole.tradeoff_hull_by(&evaluator, alpha, args.format.digits));
+        let hull = hull.transpose()?.flatten();
         let second = with_second.then(|| evaluator.second_tradeoff(alpha, beta.pair())).transpose()?;
         steps.step();
-        Ok((beta, second))
+        Ok(((beta, hull), second))
     };
     let found = parallel::try_map(&alphas, beta)?;
-    let (betas, seconds): (Vec<Answer>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
+    let (values, seconds): (Vec<(Answer, Option<Answer>)>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
+    let (betas, hulls): (Vec<Answer>, Vec<Option<Answer>>) = values.into_iter().unzip();
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {
             let (lower, upper) = ends(&beta.value);
@@ -79,6 +84,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
+    // What f-DP composes, where both directions differ.
+    if let Some(hulls) = hulls.into_iter().collect::<Option<Vec<Answer>>>() {
+        let (lower, upper): (Vec<String>, Vec<String>) = hulls.iter().map(|hull| ends(&hull.value)).unzip();
+        object["hull_lower"] = lower.iter().map(|end| json_number(end)).collect::<Value>();
+        object["hull_upper"] = upper.iter().map(|end| json_number(end)).collect::<Value>();
+    }
     object["status"] = status().collect::<Value>();
     object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
     page.object(object);
@@ -86,6 +97,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
     let cells = |(alpha, beta): (&Rational, &Answer)| vec![short(alpha), beta.value.shown(args.format.shown())];
     points.put(&mut page, &["alpha", "beta"], alphas.iter().zip(&betas).map(cells), &args.drawn);
+    if !subject.total.is_symmetric() {
+        page.text("\nbeta: the smallest type II error of any test of either direction, a record removed or added.\n");
+    }
     page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
     args.drawn.write(|| {

@@ -33,6 +33,14 @@ pub enum Direction {
 impl Direction {
     /// Both.
     pub const ALL: [Direction; 2] = [Direction::Remove, Direction::Add];
+
+    /// That of two answers, for a record that is removed and for one that is added, which is of this direction.
+    pub(crate) fn of<T>(self, [remove, add]: [T; 2]) -> T {
+        match self {
+            Direction::Remove => remove,
+            Direction::Add => add,
+        }
+    }
 }
 
 /// The likelihood ratios p / q that both hypotheses can have, with the probability p of each, and the probabilities of all other outcomes.

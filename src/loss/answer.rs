@@ -339,6 +339,13 @@ pub(crate) fn larger(first: Answer, second: Answer, digits: u32) -> Answer {
     Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof }
 }
 
+/// The smaller of two numbers, with the proof of the one whose lower end is smaller.
+pub(crate) fn smaller(first: Answer, second: Answer, digits: u32) -> Answer {
+    let value = first.value.min(&second.value);
+    let proof = if first.value.lower() <= second.value.lower() { first.proof } else { second.proof };
+    Answer { met: value.is_tight(digits) || *value.upper() == 0, value, proof }
+}
+
 /// The intersection of two enclosures of one number.
 pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
     let (first, second) = match (first, second) {

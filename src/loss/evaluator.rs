@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    law::Direction,
     numeric::{Enclosure, enclosure},
 };
 pub use family::{Above, FamilyEvaluator};
@@ -72,6 +73,55 @@ impl Evaluator {
                 Ok(Some([answer(remove)?, answer(add)?]))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// The same for one direction alone.
+    pub fn of_direction<T>(
+        &self,
+        direction: Direction,
+        answer: impl FnOnce(&Evaluator) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match self {
+            Evaluator::Sampled(both) if !both.is_of_one_direction() => {
+                let one = direction.of(both.directions());
+                answer(&Evaluator::Sampled(Box::new(one))).map(Some)
+            }
+            Evaluator::Directions(both) => answer(direction.of(both.directions())).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same with both directions at once, and with each choice of laws that the data can make.
+    pub(crate) fn with_ways<T>(&self, answer: impl Fn(&Ways) -> Result<T>) -> Result<Option<T>> {
+        match self {
+            Evaluator::Sampled(both) if !both.is_of_one_direction() => {
+                let [remove, add] = both.directions().map(|one| Evaluator::Sampled(Box::new(one)));
+                answer(&Ways { all: vec![[&remove, &add]], dominating: None }).map(Some)
+            }
+            Evaluator::Directions(both) => answer(&both.ways()).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The probability of outcomes that the second hypothesis cannot have, of one direction; `None` where all losses are finite.
+    pub(crate) fn infinite_mass(&self, digits: u32) -> Option<Enclosure> {
+        match self {
+            Evaluator::Infinite(_, infinite) => Some(infinite.mass(digits)),
+            // Between that of one pair, or none, and that of the other.
+            Evaluator::Between(both) => {
+                let [below, above] = both.each_ref().map(|one| one.infinite_mass(digits));
+                let above = above?;
+                Some(below.unwrap_or_else(|| Enclosure::double(0.0, above.lower().prec())).hull(&above))
+            }
+            Evaluator::Largest(all) => {
+                all.iter().filter_map(|one| one.infinite_mass(digits)).reduce(|most, next| most.max(&next))
+            }
+            Evaluator::Directions(_)
+            | Evaluator::Sum(_)
+            | Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
+            | Evaluator::Family(_) => None,
         }
     }
 
@@ -214,6 +264,14 @@ impl Evaluator {
     }
 }
 
+/// Both directions of a pair that is not symmetric: a record that is removed, and one that is added.
+pub(crate) struct Ways<'a> {
+    /// For each choice of laws that the data can make; one where they choose nothing.
+    pub(crate) all: Vec<[&'a Evaluator; 2]>,
+    /// Of a pair that is at most as private as those of all choices, where `all` are not all.
+    pub(crate) dominating: Option<[&'a Evaluator; 2]>,
+}
+
 /// Answers requests about a composition in both directions: where a record is removed, and where it is added.
 #[derive(Debug)]
 pub struct DirectionsEvaluator {
@@ -232,6 +290,24 @@ impl DirectionsEvaluator {
     /// A record that is removed, and one that is added.
     pub fn directions(&self) -> [&Evaluator; 2] {
         self.directions.each_ref()
+    }
+
+    /// Both, for each choice of laws that the data can make.
+    fn ways(&self) -> Ways<'_> {
+        let [remove, add] = self.directions();
+        match [remove, add] {
+            [Evaluator::Largest(remove), Evaluator::Largest(add)] => {
+                Ways { all: remove.iter().zip(add).map(|(remove, add)| [remove, add]).collect(), dominating: None }
+            }
+            [Evaluator::Between(first), Evaluator::Between(second)] => match [&first[0], &second[0]] {
+                [Evaluator::Largest(remove), Evaluator::Largest(add)] => Ways {
+                    all: remove.iter().zip(add).map(|(remove, add)| [remove, add]).collect(),
+                    dominating: Some([&first[1], &second[1]]),
+                },
+                _ => Ways { all: vec![[remove, add]], dominating: None },
+            },
+            both => Ways { all: vec![both], dominating: None },
+        }
     }
 
     /// A session of requests to both.

@@ -284,6 +284,11 @@ impl Enclosure {
         Enclosure { lower: larger(&self.lower, &other.lower), upper: larger(&self.upper, &other.upper) }
     }
 
+    /// Encloses the smaller of the two.
+    pub fn min(&self, other: &Self) -> Self {
+        Enclosure { lower: smaller(&self.lower, &other.lower), upper: smaller(&self.upper, &other.upper) }
+    }
+
     /// Whether `value` lies in the interval.
     pub fn contains(&self, value: &Rational) -> bool {
         self.lower <= *value && self.upper >= *value

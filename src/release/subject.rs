@@ -80,10 +80,15 @@ impl Subject {
         parallel::try_map(&each, |resolved| resolved.whole.epsilon(delta, digits))
     }
 
+    /// The neighbor relation: as given, or that of the release, or add-remove.
+    pub fn relation(&self) -> Neighbors {
+        let own = self.release.as_ref().map(|release| release.neighbors);
+        self.neighbors.or(own).unwrap_or(Neighbors::AddRemove)
+    }
+
     /// Composes it. Refuses a subject of nothing, and levels that the release does not have or that are named twice.
     pub fn resolve(self) -> Result<Resolved> {
-        let own = self.release.as_ref().map(|release| release.neighbors);
-        let neighbors = self.neighbors.or(own).unwrap_or(Neighbors::AddRemove);
+        let neighbors = self.relation();
         let singles = self.singles_under(neighbors)?;
         let mut parts: Vec<Part> = Vec::new();
         let (mut unmoved, mut ways) = (Vec::new(), None);

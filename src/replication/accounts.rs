@@ -105,14 +105,11 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
     Ok(known(question, subject, value))
 }
 
-/// The number, or what is known of it: where the mechanism is known by a guarantee alone, its risk may be smaller; and where the pair is not
-/// symmetric or there are several, the trade-off function is a convex hull that no test need attain.
+/// The number, or what is known of it: where the mechanism is known by a guarantee alone, its risk may be smaller; and where there are several paths,
+/// the trade-off function is a convex hull that no test need attain.
 fn known(question: &Question, subject: &Resolved, value: Enclosure) -> Computed {
     let at_most = |least: Rational, bound: Enclosure| Computed::Bounded(Bounded::AtMost { least, bound });
-    let is_hull = match &subject.whole {
-        Whole::Composition(one) => !one.is_symmetric(),
-        Whole::WorstPath(_) => true,
-    };
+    let is_hull = matches!(&subject.whole, Whole::WorstPath(_));
     let by_guarantee = subject.is_known_by_guarantee();
     match question {
         Question::Tradeoff(alpha) if by_guarantee || is_hull => {

@@ -32,7 +32,7 @@ use rug::{Float, Rational, float::Round};
 use super::{check_prior, odds};
 use crate::{
     account::{
-        Account, Answer, Composition, Delta, Epsilon, Rho,
+        Account, Answer, Composition, Delta, Rho,
         compared::{Conversion, pure_epsilon},
         conversions,
     },
@@ -199,13 +199,14 @@ pub fn deciding_direction(prior: &Rational, neighbors: Neighbors) -> Option<Dire
 
 /// delta(epsilon) of one direction, or the larger of both.
 fn delta_of(account: &impl Account, direction: Option<Direction>, epsilon: &Rational, digits: u32) -> Result<Answer> {
-    if let Some(direction) = direction
-        && let Some(both) = account.delta_of_directions(&Epsilon::new(epsilon.clone())?, digits)?
-    {
-        let [remove, add] = both;
-        return Ok(if direction == Direction::Remove { remove } else { add });
+    let of_one = |direction: Direction| {
+        let evaluator = account.evaluator();
+        evaluator.of_direction(direction, |one| account.delta_by(one, epsilon, digits))
+    };
+    match direction.map(of_one).transpose()?.flatten() {
+        Some(answer) => Ok(answer),
+        None => account.delta(epsilon, digits),
     }
-    account.delta(epsilon, digits)
 }
 
 /// max(p, 1 - p) and min(p, 1 - p).

@@ -7,7 +7,8 @@
 //!
 //! which rises with w, so the best test attains it and no test of this type I error exceeds it. The relative risk is posterior(alpha) / q.
 //!
-//! Where the pair of neighbors is not symmetric, f is the convex hull of both directions, and these are upper bounds.
+//! Where the pair of neighbors is not symmetric, f is that of the law without the record against that with it; where one of two values of a record is decided,
+//! either can be the first, and f is the smaller of both directions.
 
 use rug::{Rational, ops::Pow};
 
@@ -15,8 +16,10 @@ use super::{check_prior, odds};
 use crate::{
     account::{Account, Answer},
     error::{Error, Result},
+    law::Direction,
     loss::evaluator::Evaluator,
     numeric::{Enclosure, precision::bits, rational},
+    release::Neighbors,
 };
 
 /// The risk from the best test of one type I error.
@@ -35,8 +38,14 @@ pub struct RiskPoint {
 }
 
 /// The risk at a type I error above 0 and at most 1, for a prior above 0 and below 1.
-pub fn at(account: &impl Account, prior: &Rational, alpha: &Rational, digits: u32) -> Result<RiskPoint> {
-    at_by(account, &account.evaluator(), prior, alpha, digits)
+pub fn at(
+    account: &impl Account,
+    prior: &Rational,
+    neighbors: Neighbors,
+    alpha: &Rational,
+    digits: u32,
+) -> Result<RiskPoint> {
+    at_by(account, &account.evaluator(), prior, neighbors, alpha, digits)
 }
 
 /// The same by an evaluator of this account, which is faster from the second request on.
@@ -44,6 +53,7 @@ pub fn at_by(
     account: &impl Account,
     evaluator: &Evaluator,
     prior: &Rational,
+    neighbors: Neighbors,
     alpha: &Rational,
     digits: u32,
 ) -> Result<RiskPoint> {
@@ -52,7 +62,11 @@ pub fn at_by(
         let expected = "above 0 and at most 1: a test that never reports an absent record has no posterior to compute";
         return Err(Error::out_of_range("alpha", rational::display(alpha), expected));
     }
-    let beta = account.tradeoff_by(evaluator, alpha, digits)?;
+    let of_presence = match neighbors {
+        Neighbors::AddRemove => account.tradeoff_of_direction_by(evaluator, Direction::Remove, alpha, digits)?,
+        Neighbors::Bounded => None,
+    };
+    let beta = of_presence.map_or_else(|| account.tradeoff_by(evaluator, alpha, digits), Ok)?;
     let bits = bits(digits, 64).max(beta.value.lower().prec());
     let real = |value: &Rational| Enclosure::rational(value, bits);
     let one = Enclosure::double(1.0, bits);
@@ -92,7 +106,6 @@ mod tests {
     use super::*;
     use crate::{
         account::{Composition, Counts},
-        release::Neighbors,
         risk::bound::most_correct,
     };
 
@@ -107,7 +120,7 @@ mod tests {
         for (prior, alpha, posterior) in
             [("1/2", "0.25", "0.75"), ("1/2", "0.01", "0.75"), ("0.1", "0.1", "0.25"), ("1/2", "1", "0.5")]
         {
-            let point = at(&account, &number(prior), &number(alpha), 10).unwrap();
+            let point = at(&account, &number(prior), Neighbors::AddRemove, &number(alpha), 10).unwrap();
             let error = Rational::from(&number(posterior) - &point.posterior.upper_rational().unwrap()).abs();
             assert!(error < number("1e-9"), "{prior} {alpha}: {}", point.posterior);
             let relative = point.relative_risk.approximate();
@@ -119,7 +132,7 @@ mod tests {
     #[test]
     fn the_power_against_gaussian_noise_is_that_of_a_shifted_normal() {
         let account = Composition::new([Counts::parse("gaussian", "1").unwrap()]).unwrap();
-        let point = at(&account, &number("0.01"), &number("0.02275013194817921"), 12).unwrap();
+        let point = at(&account, &number("0.01"), Neighbors::AddRemove, &number("0.02275013194817921"), 12).unwrap();
         assert!((point.power.approximate() - 0.158_655_253_931_457_05).abs() < 1e-12);
         let truth =
             0.01 * 0.158_655_253_931_457_05 / (0.01 * 0.158_655_253_931_457_05 + 0.99 * 0.022_750_131_948_179_21);
@@ -134,7 +147,7 @@ mod tests {
         let correct = most_correct(&account, &prior, Neighbors::AddRemove, 8).unwrap().value;
         let mut before = f64::INFINITY;
         for alpha in alphas(&number("1e-3"), 60).unwrap() {
-            let point = at(&account, &prior, &alpha, 8).unwrap();
+            let point = at(&account, &prior, Neighbors::AddRemove, &alpha, 8).unwrap();
             let decided = 0.4 * point.power.approximate() + 0.6 * (1.0 - alpha.to_f64());
             best = best.max(decided);
             assert!(decided <= correct.upper().to_f64() + 1e-9);
@@ -153,7 +166,7 @@ mod tests {
         assert!(alphas(&number("0"), 9).is_err() && alphas(&number("1"), 9).is_err());
         let account = Composition::new([Counts::parse("gaussian", "1").unwrap()]).unwrap();
         for (prior, alpha) in [("0", "0.1"), ("1", "0.1"), ("0.5", "0"), ("0.5", "1.1")] {
-            assert!(at(&account, &number(prior), &number(alpha), 6).is_err());
+            assert!(at(&account, &number(prior), Neighbors::AddRemove, &number(alpha), 6).is_err());
         }
     }
 }

@@ -7,14 +7,14 @@
 //! | no adversary with prior q decides correctly with probability above P | delta(epsilon) <= (P - M) / m at epsilon = ln(M / m) |
 //! | no event lifts the posterior above P for prior q, once delta is subtracted from its probability | delta(epsilon) <= delta at epsilon = ln(odds(P) / odds(q)) |
 //!
-//! with M = max(q, 1 - q) and m = min(q, 1 - q). All are equivalences, by the definition of delta(epsilon) as the largest P(S) - e^epsilon Q(S): see [`bound`](super::bound); where the
-//! pair of neighbors is not symmetric, with the larger profile and the convex hull of both trade-off functions. The last does
-//! not bound the posteriors of single outputs.
+//! with M = max(q, 1 - q) and m = min(q, 1 - q). All are equivalences, by the definition of delta(epsilon) as the largest P(S) - e^epsilon Q(S): see [`bound`](super::bound). Where
+//! the pair of neighbors is not symmetric, f is the smaller of both directions, the correct decision is that of the direction of its prior, and all others
+//! have the larger profile. The last does not bound the posteriors of single outputs.
 
 use rug::Rational;
 
 use super::{
-    bound::{most_correct, posterior_at},
+    bound::{deciding_direction, most_correct, posterior_at},
     check_length, check_prior, odds,
 };
 use crate::{
@@ -45,6 +45,8 @@ pub enum RiskPromise {
         prior: Rational,
         /// The largest probability of a correct decision.
         most: Rational,
+        /// The neighbor relation: of a pair that is not symmetric it determines the direction.
+        neighbors: Neighbors,
     },
     /// Once delta is subtracted from its probability, no event lifts the posterior of an adversary with this prior above this.
     Posterior {
@@ -77,7 +79,7 @@ impl RiskPromise {
     }
 
     /// A probability above that with which the adversary is right without any output, max(prior, 1 - prior), and below 1.
-    pub fn correct_decision(prior: Rational, most: Rational) -> Result<Self> {
+    pub fn correct_decision(prior: Rational, most: Rational, neighbors: Neighbors) -> Result<Self> {
         check_prior(&prior)?;
         let without = prior.clone().max(Rational::from(1 - &prior));
         if most <= without || most >= 1 {
@@ -88,7 +90,7 @@ impl RiskPromise {
             return Err(Error::out_of_range("the posterior", rational::display(&most), &expected));
         }
         check_length("the posterior", &most)?;
-        Ok(RiskPromise::CorrectDecision { prior, most })
+        Ok(RiskPromise::CorrectDecision { prior, most, neighbors })
     }
 
     /// A posterior above the prior and below 1.
@@ -109,12 +111,17 @@ impl RiskPromise {
                 Promise::Epsilon { delta: Delta::new(most.clone())?, epsilon: "0".parse()? }
             }
             RiskPromise::TypeTwoError { alpha, beta } => Promise::tradeoff(alpha.clone(), beta.clone())?,
-            RiskPromise::CorrectDecision { prior, most } => {
+            RiskPromise::CorrectDecision { prior, most, neighbors } => {
+                let direction = deciding_direction(prior, *neighbors);
                 let other = Rational::from(1 - prior);
                 let (larger, smaller) = if *prior >= other { (prior.clone(), other) } else { (other, prior.clone()) };
                 // M + m delta(ln(M / m)) <= most
                 let delta = Delta::new(Rational::from(most - &larger) / &smaller)?;
-                Promise::Known { delta, epsilon: Enclosure::rational(&(larger / smaller), BITS).ln() }
+                let epsilon = Enclosure::rational(&(larger / smaller), BITS).ln();
+                match direction {
+                    Some(direction) => Promise::OneWay { delta, epsilon, direction },
+                    None => Promise::Known { delta, epsilon },
+                }
             }
             RiskPromise::Posterior { prior, most, delta } => {
                 // q e^epsilon / (1 - q + q e^epsilon) <= most
@@ -131,7 +138,7 @@ impl RiskPromise {
         }
         let (epsilon, delta) = match self.promise()? {
             Promise::Epsilon { delta, epsilon } => (Enclosure::rational(&epsilon, BITS), delta),
-            Promise::Known { delta, epsilon } => (epsilon, delta),
+            Promise::Known { delta, epsilon } | Promise::OneWay { delta, epsilon, .. } => (epsilon, delta),
             _ => return Err(Error::Unbounded { what: "the target epsilon" }),
         };
         let end = |end: Option<Rational>| -> Result<Epsilon> {
@@ -147,7 +154,7 @@ impl RiskPromise {
         match self {
             RiskPromise::Advantage(_) => account.delta(Rational::new(), digits),
             RiskPromise::TypeTwoError { alpha, .. } => account.tradeoff(alpha, digits),
-            RiskPromise::CorrectDecision { prior, .. } => most_correct(account, prior, Neighbors::Bounded, digits),
+            RiskPromise::CorrectDecision { prior, neighbors, .. } => most_correct(account, prior, *neighbors, digits),
             RiskPromise::Posterior { prior, delta, .. } => {
                 let epsilon = account.epsilon(delta, digits)?;
                 let value = posterior_at(prior, &epsilon.value);
@@ -206,7 +213,7 @@ impl RiskPromise {
             RiskPromise::TypeTwoError { alpha, beta } => {
                 format!("every test with type I error {} has a type II error of {} or more", shown(alpha), shown(beta))
             }
-            RiskPromise::CorrectDecision { prior, most } => format!(
+            RiskPromise::CorrectDecision { prior, most, .. } => format!(
                 "every adversary with prior {} decides correctly with probability {} or less",
                 shown(prior),
                 shown(most)
@@ -269,9 +276,9 @@ mod tests {
             RiskPromise::advantage(number("0.9")).unwrap(),
             RiskPromise::type_two_error(number("0.05"), number("0.8")).unwrap(),
             RiskPromise::type_two_error(number("0.7"), number("0.1")).unwrap(),
-            RiskPromise::correct_decision(number("1/2"), number("0.6")).unwrap(),
-            RiskPromise::correct_decision(number("0.9"), number("0.95")).unwrap(),
-            RiskPromise::correct_decision(number("0.01"), number("0.991")).unwrap(),
+            RiskPromise::correct_decision(number("1/2"), number("0.6"), Neighbors::AddRemove).unwrap(),
+            RiskPromise::correct_decision(number("0.9"), number("0.95"), Neighbors::AddRemove).unwrap(),
+            RiskPromise::correct_decision(number("0.01"), number("0.991"), Neighbors::AddRemove).unwrap(),
             RiskPromise::posterior(number("1/2"), number("0.9"), "1e-9".parse().unwrap()).unwrap(),
         ]
     }
@@ -304,8 +311,8 @@ mod tests {
         for (promise, truth) in [
             (RiskPromise::advantage(number("0.3")).unwrap(), "0.5"),
             (RiskPromise::type_two_error(number("1/4"), number("0.1")).unwrap(), "0.25"),
-            (RiskPromise::correct_decision(number("1/2"), number("0.6")).unwrap(), "0.75"),
-            (RiskPromise::correct_decision(number("0.9"), number("0.95")).unwrap(), "0.9"),
+            (RiskPromise::correct_decision(number("1/2"), number("0.6"), Neighbors::AddRemove).unwrap(), "0.75"),
+            (RiskPromise::correct_decision(number("0.9"), number("0.95"), Neighbors::AddRemove).unwrap(), "0.9"),
         ] {
             for account in [&below, &above] {
                 let value = promise.of(account, 9).unwrap().value;
@@ -343,9 +350,9 @@ mod tests {
             (RiskPromise::type_two_error(number("0.4"), number("0.6")), "below 1"),
             (RiskPromise::type_two_error(number("0"), number("0.6")), "alpha"),
             (RiskPromise::type_two_error(number("0.1"), number("1.5")), "beta"),
-            (RiskPromise::correct_decision(number("0.7"), number("0.7")), "above 0.7"),
-            (RiskPromise::correct_decision(number("0.2"), number("0.8")), "above 0.8"),
-            (RiskPromise::correct_decision(number("1"), number("0.8")), "prior"),
+            (RiskPromise::correct_decision(number("0.7"), number("0.7"), Neighbors::AddRemove), "above 0.7"),
+            (RiskPromise::correct_decision(number("0.2"), number("0.8"), Neighbors::AddRemove), "above 0.8"),
+            (RiskPromise::correct_decision(number("1"), number("0.8"), Neighbors::AddRemove), "prior"),
             (RiskPromise::posterior(number("0.2"), number("0.2"), delta.clone()), "above the prior"),
             (RiskPromise::posterior(number("0.2"), number("1"), delta), "below 1"),
         ] {

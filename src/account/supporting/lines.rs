@@ -10,7 +10,7 @@ use crate::{
     loss::{
         answer::Answer,
         engine::{Tolerance, session::Session},
-        evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator, Together, UniformEvaluator},
+        evaluator::{DirectionsEvaluator, Evaluator, SampledEvaluator, SumEvaluator, Together, UniformEvaluator},
         limit::Limit,
     },
 };
@@ -26,6 +26,29 @@ pub(in crate::account) enum Source<'a> {
     Sampled(&'a SampledEvaluator),
     /// The same of other pairs that are not symmetric, infinite losses included.
     Directions(&'a DirectionsEvaluator),
+    /// Of one direction of such a pair: its own function.
+    OneWay(OneWay<'a>),
+}
+
+/// One direction of a pair of laws P and Q: the tests of Q against P.
+///
+/// With E = exp(eps) the line of slope -E has the height 1 - sup_S [P(S) - E Q(S)] - E alpha. For E >= 1 the supremum is a point of the profile of P against Q.
+/// For E < 1 it is 1 - E + E delta', with the profile delta' of Q against P at 1 / E: the event S and its complement have one sum.
+#[derive(Clone, Copy)]
+pub(in crate::account) struct OneWay<'a> {
+    /// The profile of P against Q.
+    pub(in crate::account) own: &'a Evaluator,
+    /// The profile of Q against P.
+    pub(in crate::account) opposite: &'a Evaluator,
+    /// Both directions at once.
+    pub(in crate::account) both: &'a Source<'a>,
+}
+
+impl<'a> OneWay<'a> {
+    /// The profile that has the line at this loss.
+    fn at(self, loss: &Rational) -> &'a Evaluator {
+        if *loss < 0 { self.opposite } else { self.own }
+    }
 }
 
 impl<'a> Source<'a> {
@@ -35,6 +58,7 @@ impl<'a> Source<'a> {
             Source::Uniform(uniform) => uniform.session(limit),
             Source::Sampled(sampled) => sampled.session(limit),
             Source::Directions(both) => both.session(limit),
+            Source::OneWay(one) => one.both.session(limit),
         }
     }
 
@@ -42,13 +66,17 @@ impl<'a> Source<'a> {
     pub(super) fn sum(self) -> Option<&'a SumEvaluator> {
         match self {
             Source::Sum(sum) => Some(sum),
-            Source::Uniform(_) | Source::Sampled(_) | Source::Directions(_) => None,
+            Source::Uniform(_) | Source::Sampled(_) | Source::Directions(_) | Source::OneWay(_) => None,
         }
     }
 
     /// Whether the heights of lines may be linear between few losses that are not known here.
     pub(super) fn is_staircase(self) -> bool {
-        matches!(self, Source::Directions(_))
+        match self {
+            Source::Directions(_) => true,
+            Source::OneWay(one) => one.both.is_staircase(),
+            Source::Sum(_) | Source::Uniform(_) | Source::Sampled(_) => false,
+        }
     }
 
     /// The lattice of the losses.
@@ -56,21 +84,27 @@ impl<'a> Source<'a> {
         self.sum().and_then(|evaluator| evaluator.sum().step())
     }
 
-    pub(super) fn hockey_stick(self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
+    /// delta(|loss|) of the line at this loss.
+    pub(super) fn hockey_stick(self, loss: &Rational, digits: u32, session: &Session) -> Result<Answer> {
+        let epsilon = &loss.clone().abs();
         match self {
             Source::Sum(sum) => sum.hockey_stick_together(epsilon, digits, Together::Lines, session),
             Source::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Source::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Source::Directions(both) => both.hockey_stick(epsilon, digits),
+            Source::OneWay(one) => one.at(loss).hockey_stick(epsilon, digits),
         }
     }
 
-    pub(super) fn ln_approx(self, epsilon: &Rational, session: &Session, tolerance: Tolerance) -> Result<f64> {
+    /// The same as a logarithm in doubles.
+    pub(super) fn ln_approx(self, loss: &Rational, session: &Session, tolerance: Tolerance) -> Result<f64> {
+        let epsilon = &loss.clone().abs();
         match self {
             Source::Sum(sum) => sum.ln_hockey_stick_approx_together(epsilon, session, tolerance),
             Source::Uniform(uniform) => uniform.ln_hockey_stick_approx(epsilon),
             Source::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
             Source::Directions(both) => both.ln_hockey_stick_approx(epsilon),
+            Source::OneWay(one) => one.at(loss).ln_hockey_stick_approx(epsilon),
         }
     }
 
@@ -80,6 +114,7 @@ impl<'a> Source<'a> {
             Source::Uniform(uniform) => uniform.mean_and_deviation_approx(),
             Source::Sampled(sampled) => sampled.mean_and_deviation_approx(),
             Source::Directions(both) => both.mean_and_deviation_approx(),
+            Source::OneWay(one) => one.both.mean_and_deviation_approx(),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Lines<'_> {
         const NEGLIGIBLE: f64 = 1e-14;
         let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
         let tolerance = Tolerance { negligible, ..Tolerance::OF_VALUE };
-        self.source.ln_approx(&rational::from_f64(eps.abs())?, &self.session, tolerance)
+        self.source.ln_approx(&rational::from_f64(eps)?, &self.session, tolerance)
     }
 
     /// The height of the line of slope -exp(eps), divided by the slope for the mirrored lines, in doubles; and the number whose relative

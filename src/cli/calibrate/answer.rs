@@ -260,7 +260,9 @@ pub(super) fn in_words(request: &Request, rows: &[Row]) -> String {
             exact_text(from),
             exact_text(to)
         ),
-        Goal::Promise(Promise::ZcdpEpsilon { .. } | Promise::Known { .. } | Promise::Tradeoff { .. })
+        Goal::Promise(
+            Promise::ZcdpEpsilon { .. } | Promise::Known { .. } | Promise::OneWay { .. } | Promise::Tradeoff { .. },
+        )
         | Goal::Compared(_) => {
             let name = match (&request.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
                 (_, Some(by)) => by.name().to_string(),

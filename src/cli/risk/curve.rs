@@ -66,7 +66,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let steps = Steps::new(alphas.len() as u64);
     let evaluator = subject.whole.evaluator();
     let point = |alpha: &Rational| {
-        let point = curve::at_by(&subject.whole, &evaluator, &prior, alpha, args.format.digits).context("--alpha");
+        let point = curve::at_by(&subject.whole, &evaluator, &prior, subject.neighbors, alpha, args.format.digits)
+            .context("--alpha");
         steps.step();
         point
     };
@@ -88,10 +89,14 @@ pub fn run(args: &Args) -> Result<Exit> {
         [vec![short(&point.alpha)], shown.to_vec()].concat()
     };
     points.put(&mut page, &["alpha", "power", "posterior", "relative risk"], found.iter().map(line), &args.drawn);
-    page.text(
-        "\nEach is the largest of all tests that report a share alpha of absent records. power: the share of present records that the test \
-         reports. posterior: the probability that a reported record is present. relative risk: that over the prior.\n",
-    );
+    let each = match subject.is_known_by_guarantee() {
+        true => "No test that reports a share alpha of absent records has more.",
+        false => "Each is the largest of all tests that report a share alpha of absent records.",
+    };
+    page.text(format!(
+        "\n{each} power: the share of present records that the test reports. posterior: the probability that a reported record is \
+         present. relative risk: that over the prior.\n"
+    ));
     page.note(subject.note());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(found.iter().map(|point| &point.beta)));
     args.drawn.write(|| {

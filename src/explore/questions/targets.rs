@@ -110,7 +110,7 @@ fn said(risk: &RiskPromise, row: &Row, present: &Enclosure) -> Vec<String> {
 /// The target in the words of its slider.
 fn in_words(risk: &RiskPromise) -> String {
     match risk {
-        RiskPromise::CorrectDecision { prior, most } => format!(
+        RiskPromise::CorrectDecision { prior, most, .. } => format!(
             "an adversary with prior {} is right at most {} times in 100",
             rational::display(prior),
             rational::display(&Rational::from(most * 100_u32))
