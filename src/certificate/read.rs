@@ -184,8 +184,14 @@ impl Claim {
             }
             Question::Beta { alpha } => {
                 let mut answer = (Certainty::Undecided, Certainty::Undecided);
+                let evaluator = whole.evaluator();
                 for digits in DIGITS {
-                    let beta = whole.tradeoff(alpha, digits)?.value;
+                    // Of a pair that is not symmetric the claim is about the function that has the larger profile.
+                    let hull = whole.tradeoff_hull_by(&evaluator, alpha, digits)?;
+                    let beta = match hull {
+                        Some(hull) => hull.value,
+                        None => whole.tradeoff_by(&evaluator, alpha, digits)?.value,
+                    };
                     answer = within(&beta, &self.ends);
                     if ![answer.0, answer.1].contains(&Certainty::Undecided) {
                         break;

@@ -39,7 +39,7 @@ def test_each_kind_of_claim_has_its_sentence(opened):
     opened.choose(*paths)
     said = "\n".join(opened.answers(len(paths)))
     assert "Not proven" not in said
-    for part in ("At epsilon = 2, delta is from 0.24385973 to 0.24385975.", "At a type I error of 0.25, the least type II error of any test (the trade-off function) is from 0.33379289 to 0.33379291.",
+    for part in ("At epsilon = 2, delta is from 0.24385973 to 0.24385975.", "At a type I error of 0.25, the trade-off function (of several units or directions their convex hull) is from 0.33379289 to 0.33379291: no test has a type II error below 0.33379289.",
                  "All noise times 1.0189296 is enough for epsilon = 10 at delta = 1e-11; times 1.0189294, the next smaller one on the grid, it is not.",
                  "enough for the epsilon of zCDP (Bun-Steinke) of the unscaled noise at delta", "The epsilon of zCDP (Bun-Steinke) at delta = 0.00001 is from 7.7865797229 to 7.786579723.",
                  "by the best order at delta = 1e-10 is from 17.143550743 to 17.143550744.", "With a prior probability of 0.5 and the noisy sums 2, the posterior probability",
