@@ -22,8 +22,9 @@ use dp_assay::{
     },
 };
 use rug::{Float, Rational};
+use serde_json::Value;
 
-use crate::common::numbers::number;
+use crate::common::{numbers::number, program::json};
 
 fn attack(prior: &str, rhos: &[&str]) -> Attack {
     Attack::new(number(prior), rhos.iter().map(|rho| number(rho)).collect()).expect("an attack")
@@ -85,6 +86,87 @@ fn one_count_agrees_with_sums_over_outputs() {
         is_near(&attack.correct_decision(13).expect("a tail"), correct, 1e-12);
         let ratio = attack.risk(&[2], 13).expect("a ratio");
         is_near(&ratio, posterior(2) / p, 1e-9);
+    }
+}
+
+/// Discrete noise does not scale: a count that moves by d is enumerated as such, alone and beside a second one.
+#[test]
+fn counts_that_move_by_more_than_one_agree_with_sums_over_outputs() {
+    let cases = [
+        ("4", 2, "1/2"),
+        ("4", 3, "1/2"),
+        ("3/10", 2, "1/3"),
+        ("9/4", 5, "1/864"),
+        ("90", 14, "0.9"),
+        ("1/5", 1, "1/7"),
+    ];
+    for (sigma2, shift, prior) in cases {
+        let (rate, p, d) = (0.5 / number(sigma2).to_f64(), number(prior).to_f64(), shift as f64);
+        let noise = masses(rate, 120);
+        let evidence = |n: i64| rate * d * (2.0 * n as f64 - d);
+        let posterior = |evidence: f64| p / (p + (1.0 - p) * (-evidence).exp());
+        for counts in [1_usize, 2] {
+            let attack =
+                Attack::on_counts(number(prior), &vec![number(sigma2); counts], shift as u64).expect("an attack");
+            let (mut marginal, mut absent, mut correct, mut against) = (0.0, 0.0, 0.0, 0.0);
+            let one = [(0, 1.0)];
+            for (x, mass) in &noise {
+                for (y, other) in if counts == 2 { &noise[..] } else { &one[..] } {
+                    let (weight, second) =
+                        (mass * other, |moved: i64| if counts == 2 { evidence(y + moved) } else { 0.0 });
+                    let [with, without] = [shift, 0].map(|moved| evidence(x + moved) + second(moved));
+                    marginal += weight * posterior(with);
+                    absent += weight * posterior(without);
+                    // Ties are decisions against the target.
+                    let decides = |evidence: f64| evidence + (p / (1.0 - p)).ln() > 1e-12;
+                    correct += if decides(with) { weight } else { 0.0 };
+                    against += if decides(without) { 0.0 } else { weight };
+                }
+            }
+            is_near(&attack.marginal(13).expect("a marginal"), marginal, 1e-11);
+            is_near(&attack.marginal_if_absent(13).expect("a marginal"), absent, 1e-11);
+            is_near(&attack.correct_decision(13).expect("a tail"), correct, 1e-11);
+            is_near(&attack.correct_if_absent(13).expect("a tail"), against, 1e-11);
+        }
+        let attack = Attack::on_counts(number(prior), &[number(sigma2)], shift as u64).expect("an attack");
+        let threshold = attack.threshold().expect("a threshold");
+        let ln_odds = (p / (1.0 - p)).ln();
+        assert!(
+            evidence(threshold) + ln_odds > 0.0 && evidence(threshold - 1) + ln_odds <= 1e-12,
+            "{sigma2} {shift} {prior}"
+        );
+        is_near(&attack.posterior(&[3], 15).expect("a posterior"), posterior(evidence(3)), 1e-12);
+        let mass = noise.iter().find(|(x, _)| *x == 3 - shift).expect("a mass").1;
+        is_near(&attack.probability(&[3], true, 15).expect("a mass"), mass, 1e-12);
+    }
+    // No adversary beats the bound for all of them, over both worlds.
+    let bound = most_correct(&Composition::new(["4x1@2".parse().expect("counts")]).expect("one"), &number("1/2"), 12);
+    let attack = Attack::on_counts(number("1/2"), &[number("4")], 2).expect("an attack");
+    let both =
+        [attack.correct_decision(14), attack.correct_if_absent(14)].map(|side| side.expect("a tail").approximate());
+    is_near(&bound.expect("a bound").value, f64::midpoint(both[0], both[1]), 1e-11);
+}
+
+/// The count of a release moves by the sensitivity of its query, and the adversary who sees all counts of a query is the one of two counts.
+#[test]
+fn a_count_of_a_release_moves_by_its_sensitivity() {
+    let single = |level: &str, release: &str, query: &str| {
+        json(&["risk", "single", "--release", release, "--level", level, "--query", query, "--prior", "1/2"])
+    };
+    let iterations = single("USA", "sdhc-us", "PH3 iterations *");
+    assert_eq!((&iterations["shift"], &iterations["threshold"]), (&14.into(), &8.into()));
+    assert!(iterations.get("all_counts").is_none());
+    let detailed = single("Block", "pl94-persons-us", "detailed");
+    let of = |value: &Value| value["lower"].as_f64().expect("a number");
+    let all = &detailed["all_counts"];
+    let correct = f64::midpoint(of(&all["correct_decision"]), of(&all["correct_decision_if_absent"]));
+    // `risk bound` of two counts with this noise.
+    assert!((correct - 0.587709).abs() < 1e-6 && correct > of(&detailed["correct_decision"]), "{correct}");
+    for sigma2 in ["0", "-1", "1e-9"] {
+        assert!(Attack::on_counts(number("1/2"), &[number(sigma2)], 2).is_err(), "{sigma2}");
+    }
+    for shift in [0, u64::MAX] {
+        assert!(Attack::on_counts(number("1/2"), &[number("4")], shift).is_err(), "{shift}");
     }
 }
 

@@ -187,7 +187,8 @@ mod tests {
         ] {
             let rhos = rhos(rho);
             let missing = average(&rhos, &against(prior), 14).unwrap();
-            let integral = Enclosure::double(1.0, 200).sub(&marginal_by_integral(&parse(prior).unwrap(), &rhos, 200));
+            let integral =
+                Enclosure::double(1.0, 200).sub(&marginal_by_integral(&parse(prior).unwrap(), &rhos, 1, 200));
             assert!(missing.is_tight(14) && missing.overlaps(&integral), "{rho} {prior}: {missing:?} {integral:?}");
         }
     }

@@ -50,10 +50,11 @@ pub(super) fn marginal_of_one(prior: &Rational, rho: &Rational, bits: u32) -> En
 /// 1 - marginal = exp(-c / 2) times the integral over t > 0 of m(t) cos(c t) / cosh(pi t),
 ///
 /// where m(t) = E[exp((-1/2 + i t) L)] is a product over the counts. It is real, because the two laws of the pair
-/// mirror each other.
-pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u32) -> Enclosure {
+/// mirror each other. Each count has noise of variance proxy 1 / (2 rate) and changes by `shift` = d, so that it spends rho =
+/// d^2 rate.
+pub(super) fn marginal_by_integral(prior: &Rational, rates: &[Rational], shift: u64, bits: u32) -> Enclosure {
     use std::f64::consts::{LN_2, PI};
-    let total = rhos.iter().fold(Rational::new(), |sum, rho| sum + rho);
+    let total = rates.iter().fold(Rational::new(), |sum, rate| sum + rate) * Rational::from(shift).square();
     let c = Enclosure::rational(&odds(prior), bits + 32).ln();
     let size = c.approximate().abs();
     let work = bits + (size * 1.5).min(1e6) as u32 + 32;
@@ -63,7 +64,7 @@ pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u3
     let inverse_step = ((nats + 1.0 + size) / (2.0 * PI * 0.45)).ceil();
     let step = Rational::from((1, (inverse_step as u64).max(2)));
     let nodes = ((nats + size / 2.0) / PI * inverse_step).ceil() as i64 + 1;
-    let factors: Vec<Factor> = rhos.iter().map(|rho| Factor::new(rho, work)).collect();
+    let factors: Vec<Factor> = rates.iter().map(|rate| Factor::new(rate, shift, work)).collect();
     let pi = Enclosure::pi(work + 16);
     let one = Enclosure::double(1.0, work);
     let mut sum = Enclosure::double(0.5, work);
@@ -101,48 +102,58 @@ pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u3
     Enclosure::double(1.0, work).sub(&tilt.mul(&integral))
 }
 
-/// E[exp((-1/2 + i t) L)] of one count, for real t. With Z the normalizing sum,
+/// E[exp((-1/2 + i t) L)] of one count, for real t and L = d rate (2 x + d). With y = x + d / 2, which is in Z or in Z +
+/// 1/2, and Z the normalizing sum,
 ///
 /// ```text
-/// exp(-rho / 4) sum_x exp(-rho (x - 1/2)^2) cos(2 rho t (x - 1/2)) / Z          direct
-///   = exp(-rho / 4) sum_k (-1)^k exp(-(rho t - pi k)^2 / rho) / sum_k exp(-pi^2 k^2 / rho)      images
+/// exp(-rho / 4) sum_y exp(-rate y^2) cos(2 rate d t y) / Z          direct
+///   = exp(-rho / 4) sum_k (-1)^(d k) exp(-(rate d t - pi k)^2 / rate) / sum_k exp(-pi^2 k^2 / rate)      images
 /// ```
 struct Factor {
-    rho: Rational,
+    rate: Rational,
+    shift: u64,
     scale: Enclosure,
     direct: Option<Vec<Enclosure>>,
 }
 
 impl Factor {
-    fn new(rho: &Rational, bits: u32) -> Self {
-        let level = exp(&-(rho.clone() / 4_u32), bits);
-        if *rho < 1 {
+    fn new(rate: &Rational, shift: u64, bits: u32) -> Self {
+        let (rate, level) = (rate.clone(), exp(&-(Rational::from(shift).square() * rate / 4_u32), bits));
+        if rate < 1 {
             let pi = Enclosure::pi(bits + 8);
-            let exponent = pi.mul(&pi).div(&Enclosure::rational(rho, bits + 8));
-            return Factor { rho: rho.clone(), scale: level.div(&theta::theta3(&exponent, bits)), direct: None };
+            let exponent = pi.mul(&pi).div(&Enclosure::rational(&rate, bits + 8));
+            return Factor { scale: level.div(&theta::theta3(&exponent, bits)), rate, shift, direct: None };
         }
-        let sigma2 = Rational::from(1) / Rational::from(rho * 2_u32);
-        // Terms x and 1 - x are equal: sum those of x >= 1 twice. Each truncated term is below 2^-bits, and they fall
-        // by a factor exp(-2) at least.
-        let last = (f64::from(bits + 8) / rho.to_f64()).sqrt().ceil() as i64 + 2;
-        let half = |x: i64| Rational::from((2 * x - 1, 2));
-        let weights = (1..=last).map(|x| exp(&-(half(x).square() * rho), bits)).collect();
+        let sigma2 = Rational::from(1) / Rational::from(&rate * 2_u32);
+        // Terms y and -y are equal: sum those of y >= 0 twice, and y = 0 with half its weight. Each truncated term is
+        // below 2^-bits, and they fall by a factor exp(-2) at least.
+        let last = (f64::from(bits + 8) / rate.to_f64()).sqrt().ceil() as i64 + 2;
+        let weight = |n: i64| match Self::twice_y(shift, n) {
+            0 => Enclosure::double(0.5, bits),
+            twice => exp(&-(Rational::from((twice, 2)).square() * &rate), bits),
+        };
+        let weights = (0..=last).map(weight).collect();
         let scale = level.mul(&Enclosure::double(2.0, bits)).div(&theta::gaussian_sum(&sigma2, bits));
-        Factor { rho: rho.clone(), scale, direct: Some(weights) }
+        Factor { rate, shift, scale, direct: Some(weights) }
+    }
+
+    /// 2 y of term n >= 0: even for an even shift, odd for an odd one.
+    fn twice_y(shift: u64, n: i64) -> i64 {
+        2 * n + i64::from(shift % 2 == 1)
     }
 
     fn at(&self, t: &Rational, bits: u32) -> Enclosure {
-        let angle = Rational::from(&self.rho * t);
+        let angle = Rational::from(&self.rate * t) * self.shift;
         let error = Enclosure::double(1.0, 64).times_power_of_two(-i64::from(bits));
         let sum = match &self.direct {
             Some(weights) => {
-                let terms = (1..).zip(weights).map(|(x, weight): (i64, &Enclosure)| {
-                    let turn = Rational::from(&angle * (2 * x - 1));
+                let terms = (0..).zip(weights).map(|(n, weight): (i64, &Enclosure)| {
+                    let turn = Rational::from(&angle * Self::twice_y(self.shift, n));
                     let size = turn.to_f64().abs().log2().max(0.0) as u32;
                     Enclosure::rational(&turn, bits + size).cos().mul(weight)
                 });
                 let sum = terms.fold(Enclosure::double(0.0, bits), |sum, term| sum.add(&term));
-                // exp(-rho (last + 1/2)^2) / (1 - exp(-2)) < 2^-bits.
+                // exp(-rate (last + 1)^2) / (1 - exp(-2)) < 2^-bits.
                 plus_or_minus(&sum, &error)
             }
             None => {
@@ -150,14 +161,14 @@ impl Factor {
                 let size = (nearest.unsigned_abs() + 2).ilog2();
                 let pi = Enclosure::pi(bits + 16 + 2 * size);
                 let real = Enclosure::rational(&angle, bits + 16 + 2 * size);
-                let inverse = Enclosure::rational(&(Rational::from(-1) / &self.rho), bits + 16 + 2 * size);
-                // Further terms are pi apart: (pi (r + 1/2))^2 / rho >= bits ln 2 + 1 for the first truncated one.
-                let reach = ((f64::from(bits) + 2.0) * self.rho.to_f64() * 0.07).sqrt().ceil() as i64 + 1;
+                let inverse = Enclosure::rational(&(Rational::from(-1) / &self.rate), bits + 16 + 2 * size);
+                // Further terms are pi apart: (pi (r + 1/2))^2 / rate >= bits ln 2 + 1 for the first truncated one.
+                let reach = ((f64::from(bits) + 2.0) * self.rate.to_f64() * 0.07).sqrt().ceil() as i64 + 1;
                 let mut sum = Enclosure::double(0.0, bits);
                 for k in nearest - reach..=nearest + reach {
                     let distance = real.sub(&pi.mul(&Enclosure::double(k as f64, bits)));
                     let term = distance.mul(&distance).mul(&inverse).exp();
-                    sum = if k % 2 == 0 { sum.add(&term) } else { sum.sub(&term) };
+                    sum = if k % 2 == 0 || self.shift.is_multiple_of(2) { sum.add(&term) } else { sum.sub(&term) };
                 }
                 // Four times the first truncated term bounds both sides.
                 plus_or_minus(&sum, &error)

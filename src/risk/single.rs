@@ -1,15 +1,17 @@
 //! One noisy count, or one at each of several levels: exact posterior, risk and decisions.
 //!
-//! With n = the released count minus the known count m, the evidence for m + 1 against m is the log-likelihood ratio L
-//! = rho (2 n - 1), an exact rational. So every result is a function of L and the prior, and does not depend on the
-//! known count (Section S1.1). Evidence adds up over counts at several levels at which the target is known to be unique
+//! The target changes a count by d: by 1 in the paper, by the sensitivity of a query in general. With n = the released
+//! count minus the known count m, the evidence for m + d against m is the log-likelihood ratio L = d (2 n - d) /
+//! (2 sigma2), an exact rational: rho (2 n - 1) for d = 1. So every result is a function of L and the prior, and does not
+//! depend on the known count (Section S1.1). Discrete noise does not scale: a count that moves by d is not one that moves
+//! by 1 with noise of the same rho. Evidence adds up over counts at several levels at which the target is known to be unique
 //! (Section S1.3), and over counts of several releases (Section S5).
 
 use rug::Rational;
 
 use super::{
     average::average,
-    check_prior, exact_ends, exp, few,
+    check_prior, check_rho, exact_ends, exp, few,
     marginal::{marginal_by_integral, marginal_of_one},
     noise, odds, plus_at_most, posterior,
 };
@@ -26,7 +28,7 @@ use crate::{
 /// The precision, in bits, after which a result is returned even if it is too wide.
 const MOST_BITS: u32 = 6000;
 
-/// An adversary with a prior, and the rho of each noisy count that the target changes by one.
+/// An adversary with a prior, and the noisy counts that the target changes.
 ///
 /// ```
 /// use dp_assay::{numeric::rational::parse, risk::single::Attack};
@@ -40,7 +42,10 @@ const MOST_BITS: u32 = 6000;
 #[derive(Clone, Debug)]
 pub struct Attack {
     prior: Rational,
-    rhos: Vec<Rational>,
+    /// 1 / (2 sigma2) of the noise of each count.
+    rates: Vec<Rational>,
+    /// By how much the target changes each count.
+    shift: u64,
 }
 
 /// The factor by which each output of a sequence of releases multiplies the adversary's probability (Section S5).
@@ -53,23 +58,41 @@ pub struct Sequence {
 }
 
 impl Attack {
-    /// The attack with this prior on counts with these rho; there must be at least one.
+    /// The attack with this prior on counts with these rho, which the target changes by one; there must be at least one.
     pub fn new(prior: Rational, rhos: Vec<Rational>) -> Result<Self> {
+        Self::checked(prior, rhos, 1)
+    }
+
+    /// The attack with this prior on counts with noise N_Z(0, sigma2), each of which the target changes by `shift`.
+    pub fn on_counts(prior: Rational, sigma2: &[Rational], shift: u64) -> Result<Self> {
+        if let Some(sigma2) = sigma2.iter().find(|sigma2| **sigma2 <= 0) {
+            return Err(Error::out_of_range("sigma2", rational::display(sigma2), "above 0"));
+        }
+        if shift == 0 {
+            return Err(Error::out_of_range("the change of a count", shift, "1 or more"));
+        }
+        let attack =
+            Self::checked(prior, sigma2.iter().map(|sigma2| Rational::from(sigma2 * 2_u32).recip()).collect(), shift)?;
+        attack.rhos().iter().try_for_each(check_rho)?;
+        Ok(attack)
+    }
+
+    fn checked(prior: Rational, rates: Vec<Rational>, shift: u64) -> Result<Self> {
         check_prior(&prior)?;
-        if rhos.is_empty() {
+        if rates.is_empty() {
             return Err(Error::missing("no rho is given: give that of at least one noisy count"));
         }
-        for rho in &rhos {
-            noise(rho)?;
+        for rate in &rates {
+            noise(rate)?;
         }
-        // The number of nodes of the integral over several counts grows as the square of the number of digits of the
-        // odds.
+        // The number of nodes of the integral over several counts, or over one that changes by more than 1, grows as the
+        // square of the number of digits of the odds.
         let edge = Rational::from((1, 10_u64.pow(18)));
-        if rhos.len() > 1 && (prior < edge || prior > Rational::from(1 - &edge)) {
-            let expected = "from 1e-18 to 1 - 1e-18 if there are several counts";
+        if (rates.len() > 1 || shift > 1) && (prior < edge || prior > Rational::from(1 - &edge)) {
+            let expected = "from 1e-18 to 1 - 1e-18 if there are several counts, or one that changes by more than 1";
             return Err(Error::out_of_range("the prior", rational::display(&prior), expected));
         }
-        Ok(Attack { prior, rhos })
+        Ok(Attack { prior, rates, shift })
     }
 
     /// The prior probability that the target is in the group.
@@ -77,19 +100,35 @@ impl Attack {
         &self.prior
     }
 
-    /// The rho of each count.
-    pub fn rhos(&self) -> &[Rational] {
-        &self.rhos
+    /// The rho that each count spends: shift^2 / (2 sigma2).
+    pub fn rhos(&self) -> Vec<Rational> {
+        let square = Rational::from(self.shift).square();
+        self.rates.iter().map(|rate| Rational::from(rate * &square)).collect()
     }
 
-    /// The sum of L = rho (2 n - 1) over the counts.
+    /// By how much the target changes each count.
+    pub fn shift(&self) -> u64 {
+        self.shift
+    }
+
+    /// The shift as a distance of counts, which are below 10^18.
+    fn shift_or_most(&self) -> i64 {
+        i64::try_from(self.shift).unwrap_or(i64::MAX)
+    }
+
+    /// The evidence of one count: L = shift (2 n - shift) / (2 sigma2).
+    fn evidence_of(&self, rate: &Rational, n: i64) -> Rational {
+        (Rational::from(n) * 2_u32 - self.shift) * self.shift * rate
+    }
+
+    /// The evidence of all counts.
     fn evidence(&self, noisy: &[i64]) -> Result<Rational> {
-        if noisy.len() != self.rhos.len() {
-            let (given, rhos) = (noisy.len(), self.rhos.len());
+        if noisy.len() != self.rates.len() {
+            let (given, rhos) = (noisy.len(), self.rates.len());
             return Err(Error::conflict(format!("{given} noisy counts for {rhos} rho: give one for each rho")));
         }
-        let one = |(rho, n): (&Rational, &i64)| (Rational::from(*n) * 2_u32 - 1_u32) * rho;
-        Ok(self.rhos.iter().zip(noisy).map(one).fold(Rational::new(), |sum, part| sum + part))
+        let each = self.rates.iter().zip(noisy).map(|(rate, n)| self.evidence_of(rate, *n));
+        Ok(each.fold(Rational::new(), |sum, part| sum + part))
     }
 
     /// The posterior probability that the target is in the group, given the released counts minus the known ones (3.1),
@@ -116,8 +155,8 @@ impl Attack {
         let mut before = Enclosure::rational(&self.prior, bits);
         let mut evidence = Rational::new();
         let mut steps = Vec::new();
-        for (rho, n) in self.rhos.iter().zip(noisy) {
-            evidence += (Rational::from(*n) * 2_u32 - 1_u32) * rho;
+        for (rate, n) in self.rates.iter().zip(noisy) {
+            evidence += self.evidence_of(rate, *n);
             let after = posterior(&self.prior, &evidence, bits);
             steps.push(after.div(&before));
             before = after;
@@ -130,8 +169,9 @@ impl Attack {
     pub fn probability(&self, noisy: &[i64], present: bool, digits: u32) -> Result<Enclosure> {
         self.evidence(noisy)?;
         let mut product = Enclosure::double(1.0, bits(digits, 24));
-        for (rho, n) in self.rhos.iter().zip(noisy) {
-            product = product.mul(&noise(rho)?.mass(n.saturating_sub(i64::from(present)), digits + 3));
+        let moved = if present { self.shift_or_most() } else { 0 };
+        for (rate, n) in self.rates.iter().zip(noisy) {
+            product = product.mul(&noise(rate)?.mass(n.saturating_sub(moved), digits + 3));
         }
         Ok(product)
     }
@@ -139,20 +179,20 @@ impl Attack {
     /// The posterior probability averaged over the outputs if the target is in the group (3.3), to a relative width of
     /// 10^-digits.
     pub fn marginal(&self, digits: u32) -> Result<Enclosure> {
-        if self.rhos.len() > 1 {
+        if self.rates.len() > 1 && self.shift == 1 {
             // marginal = F(exp(2 sum of rho) p / (1 - p)).
             let bits = bits(digits, 40);
-            let twice = self.rhos.iter().fold(Rational::new(), |sum, rho| sum + rho) * 2_u32;
+            let twice = self.rates.iter().fold(Rational::new(), |sum, rho| sum + rho) * 2_u32;
             let w = exp(&twice, bits).mul(&Enclosure::rational(&odds(&self.prior), bits));
-            if let Some(value) = average(&self.rhos, &w, digits) {
+            if let Some(value) = average(&self.rates, &w, digits) {
                 return Ok(value);
             }
         }
         let mut bits = bits(digits, 40);
         loop {
-            let value = match self.rhos.as_slice() {
-                [rho] => marginal_of_one(&self.prior, rho, bits),
-                rhos => marginal_by_integral(&self.prior, rhos, bits),
+            let value = match self.rates.as_slice() {
+                [rho] if self.shift == 1 => marginal_of_one(&self.prior, rho, bits),
+                rates => marginal_by_integral(&self.prior, rates, self.shift, bits),
             }
             .clamp(0.0, 1.0);
             if value.is_tight(digits) || bits >= MOST_BITS {
@@ -168,7 +208,8 @@ impl Attack {
         // One digit more, for the product. 1 - marginal = F((1 - p) / p).
         let exact_bits = bits(digits, 40);
         let against = Enclosure::rational(&Rational::from(odds(&self.prior).recip_ref()), exact_bits);
-        if let Some(missing) = average(&self.rhos, &against, digits + 1) {
+        let of_ones = if self.shift == 1 { average(&self.rates, &against, digits + 1) } else { None };
+        if let Some(missing) = of_ones {
             return Ok(missing.mul(&Enclosure::rational(&odds(&self.prior), exact_bits)).clamp(0.0, 1.0));
         }
         let mut extra = 4;
@@ -184,28 +225,35 @@ impl Attack {
         }
     }
 
-    /// The least n = released minus known count at which the adversary decides for the target, for a single count: rho
-    /// (2 n - 1) > ln((1 - p) / p) (3.5), (3.6).
+    /// The least n = released minus known count at which the adversary decides for the target, for a single count:
+    /// L > ln((1 - p) / p) (3.5), (3.6).
     ///
-    /// No tie occurs: the right side is either zero, where the left side is not, or transcendental.
+    /// A tie, n = shift / 2 at the prior 1/2, is a decision against the target. No other tie occurs: for other priors the
+    /// logarithm is transcendental.
     pub fn threshold(&self) -> Result<i64> {
-        let [rho] = self.rhos.as_slice() else {
+        let [rate] = self.rates.as_slice() else {
             let expected = "exactly 1: several counts have no common threshold";
-            return Err(Error::out_of_range("the number of noisy counts", self.rhos.len(), expected));
+            return Err(Error::out_of_range("the number of noisy counts", self.rates.len(), expected));
         };
         if self.prior == Rational::from((1, 2)) {
-            return Ok(1);
+            return Ok(self.shift_or_most() / 2 + 1);
         }
         let mut bits = 128;
         loop {
             let ln = Enclosure::rational(&odds(&self.prior), bits).ln().negate();
-            let half = Enclosure::double(0.5, bits);
-            let edge = ln.div(&Enclosure::rational(&Rational::from(rho * 2_u32), bits)).add(&half);
+            let half = Enclosure::rational(&Rational::from((self.shift, 2)), bits);
+            // L > x is n > x / (2 shift rate) + shift / 2.
+            let slope = Rational::from(rate * 2_u32) * self.shift;
+            let edge = ln.div(&Enclosure::rational(&slope, bits)).add(&half);
             let floor = |end: &rug::Float| end.to_integer_round(rug::float::Round::Down).map(|(floor, _)| floor);
             match (floor(edge.lower()), floor(edge.upper())) {
                 (Some(low), Some(high)) if low == high => {
                     return (low + 1_u32).to_i64().ok_or_else(|| {
-                        Error::out_of_range("rho", rational::display(rho), "one at which the decision turns below 9e18")
+                        Error::out_of_range(
+                            "rho",
+                            rational::display(rate),
+                            "one at which the decision turns below 9e18",
+                        )
                     });
                 }
                 _ if bits > 100_000 => {
@@ -222,17 +270,17 @@ impl Attack {
     ///
     /// Several counts need a lattice of evidence whose tail can be computed.
     pub fn correct_decision(&self, digits: u32) -> Result<Enclosure> {
-        match self.rhos.as_slice() {
-            [rho] => upper_tail(rho, self.threshold()?.saturating_sub(1), digits),
+        match self.rates.as_slice() {
+            [rate] => upper_tail(rate, self.threshold()?.saturating_sub(self.shift_or_most()), digits),
             _ => self.tail_of_evidence(false, digits),
         }
     }
 
     /// The probability that the same adversary decides against the target, if it is not in the group.
     pub fn correct_if_absent(&self, digits: u32) -> Result<Enclosure> {
-        match self.rhos.as_slice() {
+        match self.rates.as_slice() {
             // P[X < t] = P[X >= 1 - t] by symmetry.
-            [rho] => upper_tail(rho, 1_i64.saturating_sub(self.threshold()?), digits),
+            [rate] => upper_tail(rate, 1_i64.saturating_sub(self.threshold()?), digits),
             _ => self.tail_of_evidence(true, digits),
         }
     }
@@ -240,12 +288,12 @@ impl Attack {
     /// P[L > ln((1 - p) / p)] if the target is in the group, or `P[L <= ln((1 - p) / p)]` if it is not: the law of -L
     /// is then the law of L in the first case.
     fn tail_of_evidence(&self, absent: bool, digits: u32) -> Result<Enclosure> {
-        let group = |rho: &Rational| Group {
-            law: Law::DiscreteGaussian { sigma2: Rational::from(1) / Rational::from(rho * 2_u32) },
-            shift: 1,
+        let group = |rate: &Rational| Group {
+            law: Law::DiscreteGaussian { sigma2: Rational::from(1) / Rational::from(rate * 2_u32) },
+            shift: self.shift,
             copies: 1,
         };
-        let sum = LossSum::new(self.rhos.iter().map(group))?;
+        let sum = LossSum::new(self.rates.iter().map(group))?;
         let ratio = Rational::from(1) / odds(&self.prior);
         let mut bits = 128;
         loop {
@@ -256,10 +304,9 @@ impl Attack {
             let (first, again) =
                 if absent { (-sum.at_most(&low), -sum.at_most(&high)) } else { (sum.above(&low), sum.above(&high)) };
             if first == again || bits > 100_000 {
-                let tail = |z: &Rational| match few::upper_tail(&self.rhos, z, digits) {
-                    Some(tail) => Ok(tail),
-                    None => tail_of(&sum, z, digits),
-                };
+                let of_ones =
+                    |z: &Rational| if self.shift == 1 { few::upper_tail(&self.rates, z, digits) } else { None };
+                let tail = |z: &Rational| of_ones(z).map_or_else(|| tail_of(&sum, z, digits), Ok);
                 let value = tail(&first)?;
                 return if first == again { Ok(value) } else { Ok(value.hull(&tail(&again)?)) };
             }

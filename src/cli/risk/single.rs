@@ -5,7 +5,7 @@ use dp_assay::{
     chart::outputs,
     error::unknown,
     numeric::{Enclosure, rational},
-    release::Release,
+    release::{Changed, Neighbors, Release},
     risk::single::Attack,
 };
 use rug::Rational;
@@ -51,13 +51,28 @@ pub struct Args {
     drawn: Drawn,
 }
 
-/// The source of the rho of a count of a release.
+/// A count of a release.
 pub struct Origin {
     /// Release, level and query.
     pub title: String,
     /// The variance proxy of the noise.
     pub sigma2: Rational,
     query_rho: Rational,
+    /// The counts of the query that a change of one record affects, and the words for this change.
+    counts: u64,
+    change: &'static str,
+}
+
+impl Origin {
+    /// The adversary who sees all counts of the query that the target changes; `None` where this is one count, or too many.
+    fn on_all_counts(&self, attack: &Attack) -> Result<Option<Attack>> {
+        const MOST_COUNTS: u64 = 8;
+        if !(2..=MOST_COUNTS).contains(&self.counts) {
+            return Ok(None);
+        }
+        let each = vec![self.sigma2.clone(); self.counts as usize];
+        Ok(Some(Attack::on_counts(attack.prior().clone(), &each, attack.shift())?))
+    }
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -69,7 +84,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     match args.noisy.as_deref() {
         None => average(args, &attack, origin.as_ref()),
         Some(noisy) => match noisy.split_once("..") {
-            Some((from, to)) => range(args, &attack, count("--noisy", from)?, count("--noisy", to)?),
+            Some((from, to)) => range(args, &attack, (count("--noisy", from)?, count("--noisy", to)?), origin.as_ref()),
             None => output_of(args, &attack, &counts("--noisy", noisy)?, origin.as_ref()),
         },
     }
@@ -79,16 +94,16 @@ impl Args {
     /// The adversary, and the source of the rho of the count; `find` finds the release by its name.
     pub fn attack(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<(Attack, Option<Origin>)> {
         let prior = prior(&self.prior)?;
-        let (rhos, origin) = match (&self.rho, &self.release) {
-            (Some(rho), _) => (numbers("--rho", rho)?, None),
+        match (&self.rho, &self.release) {
+            (Some(rho), _) => Ok((Attack::new(prior, numbers("--rho", rho)?).context("--rho")?, None)),
             (None, Some(name)) => {
-                let (rho, origin) = self.of_release(&find(name).context("--release")?)?;
-                (vec![rho], Some(origin))
+                let (shift, origin) = self.of_release(&find(name).context("--release")?)?;
+                let attack =
+                    Attack::on_counts(prior, std::slice::from_ref(&origin.sigma2), shift).context("--query")?;
+                Ok((attack, Some(origin)))
             }
             (None, None) => bail!("--rho: give a rho, or --release NAME --level NAME --query NAME"),
-        };
-        let attack = Attack::new(prior, rhos).context(if origin.is_some() { "--query" } else { "--rho" })?;
-        Ok((attack, origin))
+        }
     }
 
     /// Relative widths of 10^-digits.
@@ -96,7 +111,8 @@ impl Args {
         self.format.digits
     }
 
-    fn of_release(&self, release: &Release) -> Result<(Rational, Origin)> {
+    /// By how much a record changes a count of the query, and the query.
+    fn of_release(&self, release: &Release) -> Result<(u64, Origin)> {
         if release.budget_only {
             // The library's own refusal states the reason.
             release.composition(&[] as &[&str], None).context("--release")?;
@@ -109,45 +125,59 @@ impl Args {
             bail!("--query: {}", unknown("query", request, &has, known));
         };
         let title = format!("{}: {}, {}", release.name, level.name, query.name);
-        let sigma2 = query.sigma2().context("--query")?;
-        let rho = Rational::from(query.shift).square() / Rational::from(sigma2 * 2_u32);
-        let origin = Origin { title, sigma2: sigma2.clone(), query_rho: query.rho.clone() };
-        Ok((rho, origin))
+        let sigma2 = query.sigma2().context("--query")?.clone();
+        let each = query.changed.times(release.neighbors).context("--query")?;
+        let change = match (release.neighbors, query.changed) {
+            (Neighbors::AddRemove, _) => "an added or removed record",
+            (Neighbors::Bounded, Changed::Twice) => "a changed record, if it leaves its counts and enters others,",
+            (Neighbors::Bounded, _) => "a changed record",
+        };
+        let origin =
+            Origin { title, sigma2, query_rho: query.rho.clone(), counts: query.cells.saturating_mul(each), change };
+        Ok((query.shift, origin))
     }
 }
 
 fn describe(attack: &Attack, origin: Option<&Origin>) -> String {
-    let rhos: Vec<String> = attack.rhos().iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
+    let spent = attack.rhos();
+    let rhos: Vec<String> = spent.iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
     let prior = rational::display(attack.prior());
     let Some(origin) = origin else {
         return format!("rho = {}, prior = {prior}\n\n", rhos.join(", "));
     };
     let real = |value: &Rational| Enclosure::rational(value, 64).shown(6);
+    let moved = match attack.shift() {
+        1 => String::new(),
+        shift => format!("; the target changes the count by {shift}, as much as one record can"),
+    };
     let mut text = format!(
-        "{}\nnoise of variance proxy {}, so that one count spends rho = {}; prior = {prior}\n",
+        "{}\nnoise of variance proxy {}, so that one count spends rho = {}; prior = {prior}{moved}\n",
         origin.title,
         real(&origin.sigma2),
         rhos.join(", ")
     );
-    if origin.query_rho != attack.rhos()[0] {
-        text += &format!(
-            "(the query spends {}, because a changed record moves more than one of its counts)\n",
-            real(&origin.query_rho)
-        );
+    match origin.counts {
+        0 => text += "(a changed record leaves all counts of this query as they are)\n",
+        1 => {}
+        counts => {
+            let (change, rho) = (origin.change, real(&origin.query_rho));
+            text += &format!("({change} changes {counts} counts of the query, which spend rho = {rho} together)\n");
+        }
     }
     text + "\n"
 }
 
 fn base(attack: &Attack, origin: Option<&Origin>) -> Value {
-    let rhos = attack.rhos();
-    let rho = match rhos {
+    let rho = match &attack.rhos()[..] {
         [rho] => exact(rho),
         rhos => rhos.iter().map(exact).collect(),
     };
     let mut object = json!({ "rho": rho, "prior": exact(attack.prior()), "prior_exact": attack.prior().to_string() });
     if let Some(origin) = origin {
         object["sigma2"] = exact(&origin.sigma2);
+        object["shift"] = json!(attack.shift());
         object["query_rho"] = exact(&origin.query_rho);
+        object["query_counts"] = json!(origin.counts);
     }
     object
 }
@@ -163,8 +193,8 @@ pub struct Average {
     correct_absent: Enclosure,
     /// The least excess over the known count at which they decide for the target; `None` for several counts.
     pub threshold: Option<i64>,
-    /// Posterior, risk and decisions by the rho of the query, if that differs.
-    other: Option<[Enclosure; 3]>,
+    /// The same for an adversary who sees all counts of the query that the target changes, if these are several.
+    all_counts: Option<Box<Average>>,
     met: bool,
 }
 
@@ -172,20 +202,14 @@ impl Average {
     pub fn of(attack: &Attack, origin: Option<&Origin>, digits: u32) -> Result<Average> {
         let marginal = attack.marginal(digits)?;
         let correct = attack.correct_decision(digits)?;
-        // The results for the paper's interpretation of a query's rho, if that differs.
-        let other = (origin.filter(|origin| origin.query_rho != attack.rhos()[0]))
-            .map(|origin| Attack::new(attack.prior().clone(), vec![origin.query_rho.clone()]))
-            .transpose()?;
-        let other = other.map(|other| -> Result<_> {
-            let marginal = other.marginal(digits)?;
-            Ok([marginal.clone(), other.per_prior(&marginal), other.correct_decision(digits)?])
-        });
+        let all = origin.map(|origin| origin.on_all_counts(attack)).transpose()?.flatten();
+        let all_counts = all.map(|all| Average::of(&all, None, digits).map(Box::new));
         Ok(Average {
             absent: attack.marginal_if_absent(digits)?,
             risk: attack.per_prior(&marginal),
             correct_absent: attack.correct_if_absent(digits)?,
             threshold: if attack.rhos().len() == 1 { Some(attack.threshold()?) } else { None },
-            other: other.transpose()?,
+            all_counts: all_counts.transpose()?,
             met: [&marginal, &correct].iter().all(|value| value.is_tight(digits)),
             marginal,
             correct,
@@ -195,37 +219,47 @@ impl Average {
     /// The answer as an object.
     pub fn object(&self, attack: &Attack, origin: Option<&Origin>) -> Value {
         let mut object = base(attack, origin);
+        self.numbers(&mut object);
+        object["threshold"] = json!(self.threshold);
+        object["status"] = json!(output::status(self.met));
+        if let Some(all_counts) = &self.all_counts {
+            all_counts.numbers(&mut object["all_counts"]);
+        }
+        object
+    }
+
+    fn numbers(&self, object: &mut Value) {
         object["marginal_posterior"] = self.marginal.to_json();
         object["marginal_posterior_if_absent"] = self.absent.to_json();
         object["risk"] = self.risk.to_json();
         object["correct_decision"] = self.correct.to_json();
         object["correct_decision_if_absent"] = self.correct_absent.to_json();
-        object["threshold"] = json!(self.threshold);
-        object["status"] = json!(output::status(self.met));
-        if let Some([marginal, risk, correct]) = &self.other {
-            object["at_query_rho"] = json!({
-                "marginal_posterior": marginal.to_json(),
-                "risk": risk.to_json(),
-                "correct_decision": correct.to_json(),
-            });
-        }
-        object
     }
 
     /// The heading and the rows of a table.
     pub fn table(&self, attack: &Attack, digits: u32) -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let cell = |value: &Enclosure| shown(value, digits);
-        let mut rows = vec![
-            vec!["posterior probability, averaged over outputs".into(), cell(&self.marginal), cell(&self.absent)],
-            vec!["risk: that over the prior".into(), cell(&self.risk), cell(&attack.per_prior(&self.absent))],
-            vec!["probability of a correct decision".into(), cell(&self.correct), cell(&self.correct_absent)],
+        let names = [
+            "posterior probability, averaged over outputs",
+            "risk: that over the prior",
+            "probability of a correct decision",
         ];
         let mut heading = vec!["", "target counts", "does not"];
-        if let Some(other) = &self.other {
-            heading.push("counts, at the query's rho");
-            rows.iter_mut().zip(other).for_each(|(row, value)| row.push(cell(value)));
+        let mut columns = self.columns(attack).to_vec();
+        if let Some(all_counts) = &self.all_counts {
+            heading.extend(["all counts: counts", "does not"]);
+            columns.extend(all_counts.columns(attack));
         }
-        (heading, rows)
+        let cells = |row: usize| columns.iter().map(move |column| shown(&column[row], digits));
+        let rows = (0..names.len()).map(|row| std::iter::once(names[row].to_string()).chain(cells(row)).collect());
+        (heading, rows.collect())
+    }
+
+    /// Posterior, risk and correct decision, if the target counts and if not.
+    fn columns(&self, attack: &Attack) -> [[Enclosure; 3]; 2] {
+        [
+            [self.marginal.clone(), self.risk.clone(), self.correct.clone()],
+            [self.absent.clone(), attack.per_prior(&self.absent), self.correct_absent.clone()],
+        ]
     }
 }
 
@@ -299,7 +333,7 @@ fn of_range(attack: &Attack, n: i64, digits: u32) -> dp_assay::Result<[Enclosure
 }
 
 /// A range of outputs of one count.
-fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
+fn range(args: &Args, attack: &Attack, (from, to): (i64, i64), origin: Option<&Origin>) -> Result<Exit> {
     const MOST: i64 = 100_000;
     if to < from || to - from >= MOST {
         bail!("--noisy {from}..{to}: give a range from the smaller to the larger, of at most {MOST} counts");
@@ -318,14 +352,14 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
         std::iter::once("noisy".to_string()).chain(both).collect()
     };
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = base(attack, None);
+    let mut object = base(attack, origin);
     arrays(
         &mut object,
         &names(&["probability", "posterior", "risk", "probability_if_absent", "probability_overall"]),
         &rows,
     );
     page.object(object);
-    page.text(format!("rho = {}, prior = {}\n\n", exact_text(&attack.rhos()[0]), rational::display(attack.prior())));
+    page.text(describe(attack, origin));
     let columns =
         names(&["probability_if_counts", "posterior", "risk", "probability_if_absent", "probability_overall"]);
     let all: Vec<&str> = columns.iter().map(String::as_str).collect();

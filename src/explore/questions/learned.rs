@@ -75,17 +75,20 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
         average.marginal.shown(4),
         in_hundred(&upper(&average.correct)),
     )];
+    if attack.shift() > 1 {
+        said.push(format!("The person changes this count by {}, as much as one record can.", attack.shift()));
+    }
     said.extend(average.threshold.map(|threshold| {
         format!("They decide for the person if the released count exceeds the known one by {threshold} or more.")
     }));
-    let charts = match attack.rhos() {
-        [_] => vec![chart(
+    let charts = match average.threshold {
+        Some(_) => vec![chart(
             &posteriors(&attack)?,
             "single",
             "The adversary's posterior, by the released count",
             "The adversary's posterior after seeing the count, by its excess over the known count: the dotted line is the prior.",
         )?],
-        _ => Vec::new(),
+        None => Vec::new(),
     };
     let caption = "One noisy count, averaged over possible outputs.".to_string();
     Ok(Parts {
@@ -104,8 +107,9 @@ fn posteriors(attack: &Attack) -> Result<Figure> {
     const DIGITS: u32 = 6;
     const POINTS: i64 = 40;
     let rho = attack.rhos().first().map_or(1.0, |rho| rho.to_f64());
-    // sigma2 = 1 / (2 rho); a target moves the middle by one half.
-    let reach = (3.0 / (2.0 * rho).sqrt()).ceil().clamp(3.0, 1e6) as i64;
+    // sigma2 = shift^2 / (2 rho).
+    let shift = attack.shift() as f64;
+    let reach = (3.0 * shift / (2.0 * rho).sqrt()).max(shift).ceil().clamp(3.0, 1e6) as i64;
     let step = (2 * reach / POINTS).max(1);
     let posterior = |n: i64| -> Result<(f64, f64)> {
         let value: Enclosure = attack.posterior(&[n], DIGITS)?;
