@@ -19,7 +19,7 @@
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Account::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Account::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | rho-zCDP implies a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))) (section 13 above) | [`zcdp_total_variation`](crate::account::conversions::zcdp_total_variation) | `tests/compared.rs`: sums of up to three counts by enumeration |
+//! | rho-zCDP implies a total variation distance of at most the t with t ln((1 + t) / (1 - t)) = rho (section 13 above) | [`zcdp_total_variation`](crate::account::conversions::zcdp_total_variation) | `tests/compared.rs`: sums of up to three counts by enumeration, pairs of probabilities on a grid |
 //! | the RDP of the worst of many block paths is that of a path paired with itself | [`renyi_epsilon_of_worst`](crate::account::conversions::renyi_epsilon_of_worst), `extremes` of [`Account`](crate::account::Account) | `account::conversions`: every pair alone |
 //! | all pairs of block paths share one contour | [`FamilyEvaluator`](crate::loss::evaluator::FamilyEvaluator) | `loss::evaluator`, `replication::block_paths`: every pair alone |
 //! | with the same sum beside every pair they still do | [`WorstPath::pairs_beside`](crate::account::paths::WorstPath::pairs_beside) | `tests/beside_pairs.rs`: every pair composed alone |

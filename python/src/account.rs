@@ -781,7 +781,7 @@ fn in_words(counts: &Counts) -> (String, String) {
     (law.key().to_string(), format!("{}{others}x{}@{}", law.parameter(), counts.count, counts.shift))
 }
 
-/// The smallest epsilon that rho-zCDP implies at delta: an Enclosure. conversion: "best-order" (over all Renyi orders; Canonne,
+/// An epsilon that rho-zCDP implies at delta: an Enclosure. conversion: "best-order" (by the best of all Renyi orders, each converted alone; Canonne,
 /// Kamath & Steinke 2020, Corollary 13; also "optimal") or "bun-steinke" (rho + 2 sqrt(rho ln(1/delta))).
 #[pyfunction]
 #[pyo3(signature = (rho, delta, *, conversion = "best-order"))]

@@ -28,7 +28,7 @@ use crate::{
 impl Account {
     /// Bounds for all adversaries who believe with probability `prior` that a person's record is in the data (or is the first of two).
     /// Bounds on posteriors except outputs of mass delta. Returns a dict of Enclosures: correct_decision, advantage,
-    /// posterior, epsilon; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))));
+    /// posterior, epsilon; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most the t with t ln((1 + t) / (1 - t)) = rho);
     /// zcdp_epsilon by Bun & Steinke, and the bounds from the single pair of it and delta, zcdp_pair_correct_decision and zcdp_posterior;
     /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, the bounds from pure DP alone (only if losses
     /// are bounded); posterior_exceeded, which is exceeded with probability at most delta. 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or

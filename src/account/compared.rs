@@ -69,9 +69,9 @@ impl Conversion {
         match self {
             Conversion::BunSteinke => "rho + 2 sqrt(rho ln(1/delta))",
             Conversion::BestOrder => {
-                "the smallest epsilon that rho gives over all Renyi orders (Canonne, Kamath & Steinke)"
+                "from rho, by the best of all Renyi orders, each converted alone (Canonne, Kamath & Steinke)"
             }
-            Conversion::Renyi => "the smallest epsilon that the exact Renyi divergences give over all orders",
+            Conversion::Renyi => "from the exact Renyi divergences, by the best of all orders, each converted alone",
             Conversion::Pure => "the largest loss, at every delta",
             Conversion::Basic => {
                 "the largest loss that is finite, at every delta that is at least the probability of an infinite one"
@@ -324,6 +324,32 @@ pub struct Accountant {
     pub note: String,
 }
 
+/// Noise that is Gaussian on every count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaussianNoise {
+    /// Continuous on every count: its profile is that of [`GaussianProfile`].
+    Continuous,
+    /// Discrete on some counts: the profile of continuous noise of the same rho is close, and no bound.
+    Discrete,
+}
+
+/// Which Gaussian noise an account has; `None` where a count has noise of another law, or is on a Poisson sample.
+pub fn gaussian_noise(account: &impl Account) -> Result<Option<GaussianNoise>> {
+    let laws = |one: &Composition| -> Option<GaussianNoise> {
+        let mut all = one.counts().iter().map(|counts| &counts.law);
+        match all.clone().all(|law| law.sigma2().is_some() && !law.is_sampled()) {
+            false => None,
+            true if all.any(|law| law.discrete_sigma2().is_some()) => Some(GaussianNoise::Discrete),
+            true => Some(GaussianNoise::Continuous),
+        }
+    };
+    let each: Option<Vec<GaussianNoise>> = account.extremes()?.iter().map(laws).collect();
+    Ok(each.map(|each| match each.contains(&GaussianNoise::Discrete) {
+        true => GaussianNoise::Discrete,
+        false => GaussianNoise::Continuous,
+    }))
+}
+
 /// Every accountant but the exact one, at delta.
 pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result<Vec<Accountant>> {
     let least_zero = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY);
@@ -352,17 +378,15 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
             "the largest finite loss, with the probability of an infinite one".to_string(),
         )
     });
-    // Where records are sampled, rho is only a bound, and no approximation.
-    let is_sampled = account.extremes()?.iter().any(Composition::is_sampled);
-    let gdp = || -> Result<Accountant> {
-        Ok(Accountant {
-            name: "GDP",
-            epsilon: Some(GaussianProfile::new(account.rho()).epsilon(delta, digits)?),
-            is_bound: false,
-            note: "continuous noise of the same rho: an approximation for integers".to_string(),
-        })
+    let gdp = |noise: GaussianNoise| -> Result<Accountant> {
+        let (is_bound, note) = match noise {
+            GaussianNoise::Continuous => (true, "the law of continuous noise: the same profile"),
+            GaussianNoise::Discrete => (false, "continuous noise of the same rho: an approximation for integers"),
+        };
+        let epsilon = Some(GaussianProfile::new(account.rho()).epsilon(delta, digits)?);
+        Ok(Accountant { name: "GDP", epsilon, is_bound, note: note.to_string() })
     };
-    let gdp = (!is_sampled).then(gdp).transpose()?;
+    let gdp = gaussian_noise(account)?.map(gdp).transpose()?;
     Ok([
         row(Conversion::Renyi, Some(least_zero(renyi.epsilon)), order(renyi.order)),
         row(Conversion::BestOrder, Some(least_zero(optimal.epsilon)), order(optimal.order)),

@@ -160,17 +160,63 @@ fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {
     composition.map_or(rho * (s + s * s), |composition| composition.ln_mgf_approx(s))
 }
 
-/// Upper bound on the total variation distance of the outputs by rho-zCDP alone: min(sqrt(rho / 2), sqrt(1 - exp(-rho))). The result
+/// Upper bound on the total variation distance of the outputs by rho-zCDP alone: the t with t ln((1 + t) / (1 - t)) = rho. The result
 /// encloses this bound to about 10^-digits.
 ///
 /// The Renyi divergence of order alpha is at most rho alpha for every alpha > 1 and increases with alpha, so the Kullback-Leibler
-/// divergence, its limit at 1, is at most rho. With KL <= rho:
+/// divergence, its limit at 1, is at most rho, in both directions. By data processing the divergences of an event of probabilities p and
+/// q = p - t under both laws have a sum of at most 2 rho. This sum is t (ln(p / (1 - p)) - ln(q / (1 - q))), which is least at
+/// p = (1 + t) / 2, q = (1 - t) / 2: its derivative in p is t (1 / (p (1 - p)) - 1 / (q (1 - q))). There it is 2 t ln((1 + t) / (1 - t)).
+///
+/// With t = tanh(u / 2) it is u tanh(u / 2) = rho, and both sides increase in u: an end of u is proven by the side of rho on which it lies.
+pub fn zcdp_total_variation(rho: &Rho, digits: u32) -> Enclosure {
+    let bits = precision::bits(digits, 64);
+    let exact = |u: &Float| Enclosure::new(u.clone(), u.clone());
+    let target = Enclosure::rational(rho, bits);
+    // tanh(x) <= min(x, 1), so u is at least this.
+    let least = target.max(&target.add(&target).sqrt());
+    let mut u = Float::with_val(bits, least.lower() + target.upper());
+    for _ in 0..100 {
+        // A step of Newton; what it finds is no bound until it is compared.
+        let slope = Float::with_val(bits, &u / 2_u32).tanh();
+        let curvature = Float::with_val(bits, 1 - slope.clone().square()) * &u / 2_u32;
+        let error = Float::with_val(bits, &u * &slope) - target.lower();
+        let step = error / (slope + curvature);
+        let is_last = step.clone().abs() <= Float::with_val(bits, &u >> (bits - 8));
+        u -= step;
+        if is_last {
+            break;
+        }
+    }
+    let (mut low, mut high) = (half_tanh(&exact(least.lower())), kl_total_variation(rho, digits));
+    // The narrowest interval around u whose ends are proven.
+    for share in (1..bits - 8).rev().step_by(8) {
+        let width = Float::with_val(bits, &u >> share);
+        let ends = [Float::with_val(bits, &u - &width), Float::with_val(bits, &u + &width)].map(|end| exact(&end));
+        let [below, above] = [0, 1].map(|end| ends[end].mul(&half_tanh(&ends[end])));
+        // u tanh(u / 2) <= rho at the lower end, and >= rho at the upper one.
+        if *below.upper() <= **rho && *above.lower() >= **rho {
+            [low, high] = ends.map(|end| half_tanh(&end));
+            break;
+        }
+    }
+    low.hull(&high).clamp(0.0, 1.0)
+}
+
+/// tanh(u / 2) = (1 - exp(-u)) / (1 + exp(-u)), without cancellation.
+fn half_tanh(u: &Enclosure) -> Enclosure {
+    let u = u.clone().negate();
+    u.exp_m1().negate().div(&Enclosure::double(1.0, u.lower().prec()).add(&u.exp()))
+}
+
+/// Upper bound on the total variation distance of two laws whose Kullback-Leibler divergence is at most `rho` in one direction: min(sqrt(rho /
+/// 2), sqrt(1 - exp(-rho))). The result encloses this bound to about 10^-digits.
 ///
 /// - TV <= sqrt(KL / 2) (Pinsker);
 /// - TV <= sqrt(1 - exp(-KL)) (Bretagnolle & Huber): with B the integral of sqrt(p q), TV^2 + B^2 <= 1, because TV is half the
 ///   integral of |sqrt(p) - sqrt(q)| (sqrt(p) + sqrt(q)), at most sqrt(2 - 2 B) sqrt(2 + 2 B) / 2 by Cauchy & Schwarz; and
 ///   B = E_P[exp(-L / 2)] >= exp(-KL / 2) by Jensen.
-pub fn zcdp_total_variation(rho: &Rho, digits: u32) -> Enclosure {
+pub fn kl_total_variation(rho: &Rho, digits: u32) -> Enclosure {
     let bits = precision::bits(digits, 64);
     let half = Enclosure::rational(&Rational::from(&**rho / 2_u32), bits).sqrt();
     // 1 - exp(-rho) without cancellation, and positive even if it is far below 2^-bits.
@@ -178,18 +224,17 @@ pub fn zcdp_total_variation(rho: &Rho, digits: u32) -> Enclosure {
     smaller(&half, &other).clamp(0.0, 1.0)
 }
 
-/// Upper bound on delta(epsilon) by rho alone, for an epsilon that is known within an enclosure: the smaller of the total variation
-/// distance, which is delta(0) >= delta(epsilon), and exp(-(epsilon - rho)^2 / (4 rho)) from epsilon = rho on. The result encloses this
+/// Upper bound on delta(epsilon) by rho alone, for an epsilon that is known within an enclosure: the smaller of `distance`, a bound on the total
+/// variation distance, which is delta(0) >= delta(epsilon), and exp(-(epsilon - rho)^2 / (4 rho)) from epsilon = rho on. The result encloses this
 /// bound to about 10^-digits. An error if an end of epsilon is infinite.
-pub fn zcdp_hockey_stick(rho: &Rho, epsilon: &Enclosure, digits: u32) -> Result<Enclosure> {
-    let distance = zcdp_total_variation(rho, digits);
+pub fn zcdp_hockey_stick(rho: &Rho, distance: &Enclosure, epsilon: &Enclosure, digits: u32) -> Result<Enclosure> {
     let end = |end: Option<Rational>| -> Result<Epsilon> {
         Epsilon::new(end.ok_or(Error::Unbounded { what: "epsilon" })?.max(Rational::new()))
     };
     let (low, high) = (end(epsilon.lower_rational())?, end(epsilon.upper_rational())?);
     // The bound of the tail decreases in epsilon, so between both ends of epsilon it lies between its values at them.
     let tail = zcdp_delta(rho, &low, digits).hull(&zcdp_delta(rho, &high, digits));
-    Ok(smaller(&distance, &tail))
+    Ok(smaller(distance, &tail))
 }
 
 fn smaller(a: &Enclosure, b: &Enclosure) -> Enclosure {

@@ -103,9 +103,9 @@ enum Match {
     Published,
     /// zCDP (Bun-Steinke): rho + 2 sqrt(rho ln(1/delta))
     Zcdp,
-    /// zCDP (best order): the smallest epsilon that rho gives over all Renyi orders
+    /// zCDP (best order): from rho, by the best of all Renyi orders, each converted alone
     BestOrder,
-    /// RDP: the smallest epsilon that the exact Renyi divergences give
+    /// RDP: from the exact Renyi divergences, by the best of all orders, each converted alone
     Rdp,
     /// Pure DP: the largest loss of discrete Laplace noise
     Pure,

@@ -1,7 +1,11 @@
 //! `assay delta`: the exact delta at an epsilon.
 
 use anyhow::Result;
-use dp_assay::account::{Account, Epsilon, conversions::GaussianProfile};
+use dp_assay::account::{
+    Account, Epsilon,
+    compared::{GaussianNoise, gaussian_noise},
+    conversions::GaussianProfile,
+};
 use serde_json::json;
 
 use super::{
@@ -33,9 +37,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let second = evaluator.second_hockey_stick(&epsilon, exact_delta.pair())?;
     let directions = subject.whole.delta_of_directions(&epsilon, digits)?;
     let zcdp = total.zcdp_delta(&epsilon, digits);
-    // The approximation is about counts alone.
-    let is_approximated = subject.whole.infinite_loss().is_none() && !total.is_sampled();
-    let gdp = is_approximated.then(|| GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits));
+    let noise = gaussian_noise(&subject.whole)?;
+    let gdp = noise.map(|_| GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits));
     let mut page = args.format.page();
     let mut object = json!({
         "delta": exact_delta.value.to_json(),
@@ -60,8 +63,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         subject.neighbors.name(),
         exact_text(&epsilon)
     ));
-    let gdp =
-        gdp.map(|gdp| vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), "an approximation".into()]);
+    let about = if noise == Some(GaussianNoise::Continuous) { "the same law" } else { "an approximation" };
+    let gdp = gdp.map(|gdp| vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), about.into()]);
     let rows = vec![
         vec!["exact, at least".into(), lower, String::new()],
         vec!["exact, at most".into(), upper, String::new()],

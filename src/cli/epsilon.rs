@@ -5,7 +5,7 @@ use dp_assay::{
     Error,
     account::{
         Account, Answer, Delta,
-        compared::{Against, Compared, Conversion, pure_epsilon},
+        compared::{Against, Compared, Conversion, gaussian_noise, pure_epsilon},
         conversions::GaussianProfile,
     },
     loss::{answer::Proof, second::SecondEnclosure},
@@ -77,10 +77,8 @@ impl Line {
             zcdp: Conversion::BunSteinke.epsilon(&part.whole, delta, digits)?,
             compared: part.compared(Against::Usual, delta, digits)?,
             decided_by: part.deciding(&epsilon),
-            // The approximation is about counts alone.
-            gdp: (for_records && part.whole.infinite_loss().is_none() && !part.total.is_sampled())
-                .then(gdp)
-                .transpose()?,
+            // The account is about Gaussian counts alone.
+            gdp: (for_records && gaussian_noise(&part.whole)?.is_some()).then(gdp).transpose()?,
             directions: match for_records {
                 true => part.whole.epsilon_of_directions(delta, digits)?,
                 false => None,

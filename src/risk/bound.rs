@@ -56,7 +56,8 @@ pub struct Bound {
     pub correct_by_zcdp_pair: Enclosure,
     /// The total variation distance.
     pub advantage: Enclosure,
-    /// The same from rho alone: min(sqrt(rho / 2), sqrt(1 - exp(-rho))).
+    /// The same from rho alone: [`conversions::zcdp_total_variation`]; where some losses are infinite, by
+    /// [`conversions::kl_total_variation`] of the others.
     pub advantage_by_zcdp: Enclosure,
     /// The largest posterior of events, once delta is subtracted from their probability, with the exact epsilon.
     pub posterior: Enclosure,
@@ -141,15 +142,20 @@ pub fn bound_knowing(
         Some(infinite) => infinite.delta(&finite, digits + 4),
         None => finite,
     };
+    // rho of finite losses bounds one direction alone: outputs that one data set cannot have are left out of the other law.
+    let by_rho = match &infinite {
+        None => conversions::zcdp_total_variation(&rho, digits + 4),
+        Some(_) => conversions::kl_total_variation(&rho, digits + 4),
+    };
     Ok(Bound {
         correct: known.correct.map_or_else(|| most_correct(account, prior, neighbors, digits), Ok)?,
         correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
         correct_by_zcdp: most_correct_by(prior, digits, |ln_odds| {
-            Ok(with_infinite(conversions::zcdp_hockey_stick(&rho, ln_odds, digits + 4)?))
+            Ok(with_infinite(conversions::zcdp_hockey_stick(&rho, &by_rho, ln_odds, digits + 4)?))
         })?,
         correct_by_zcdp_pair: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
         advantage: known.advantage.map_or_else(distance, Ok)?,
-        advantage_by_zcdp: with_infinite(conversions::zcdp_total_variation(&rho, digits)),
+        advantage_by_zcdp: with_infinite(by_rho.clone()),
         posterior: posterior_at(prior, &epsilon),
         posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),
         pure: PureBound::of(account, prior, digits)?,
@@ -222,7 +228,8 @@ fn ln_odds(larger: &Rational, smaller: &Rational, bits: u32) -> Enclosure {
 /// The largest probability of a correct decision that rho-zCDP alone allows: as [`most_correct`], with the bound on
 /// delta that follows from rho. The result encloses that bound.
 pub fn most_correct_by_rho(rho: &Rho, prior: &Rational, digits: u32) -> Result<Enclosure> {
-    most_correct_by(prior, digits, |ln_odds| conversions::zcdp_hockey_stick(rho, ln_odds, digits + 4))
+    let distance = conversions::zcdp_total_variation(rho, digits + 4);
+    most_correct_by(prior, digits, |ln_odds| conversions::zcdp_hockey_stick(rho, &distance, ln_odds, digits + 4))
 }
 
 /// The same for any bound on the profile at ln of the odds.

@@ -51,13 +51,23 @@ impl Accountants {
             title: String::new(),
             label: label(delta),
             names: self.rows.iter().map(|row| row.name.to_string()).collect(),
-            series: vec![("epsilon".to_string(), self.drawn())],
+            series: vec![("epsilon".to_string(), self.drawn(&self.names()))],
         }
     }
 
-    /// The epsilon of each row as an approximation.
-    pub fn drawn(&self) -> Vec<Option<f64>> {
-        self.rows.iter().map(|row| row.epsilon.as_ref().map(Enclosure::approximate)).collect()
+    /// The row of this name.
+    pub fn row(&self, name: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+
+    /// The names of all rows.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.rows.iter().map(|row| row.name).collect()
+    }
+
+    /// The epsilon of each of the named rows as an approximation; none where there is no such row.
+    pub fn drawn(&self, names: &[&str]) -> Vec<Option<f64>> {
+        names.iter().map(|name| self.row(name)?.epsilon.as_ref().map(Enclosure::approximate)).collect()
     }
 
     /// The lines of the table.

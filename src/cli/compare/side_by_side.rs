@@ -21,7 +21,7 @@ use super::super::{
     progress::{self, Steps},
     subject::{Format, Resolved, put_relation},
 };
-use super::accountants::{Accountants, label};
+use super::accountants::{Accountants, Row, label};
 
 /// A release with its answers.
 struct Column<'s> {
@@ -120,11 +120,12 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Forma
 /// A mark for each release: in a row for each accountant, and in one for each level.
 fn drawn(columns: &[Column], delta: &Delta) -> Figure {
     let names = level_names(columns);
+    let rows = account_names(columns);
     let accountants = Ranks {
         title: "accountants".to_string(),
         label: label(delta),
-        names: columns[0].accountants.rows.iter().map(|row| row.name.to_string()).collect(),
-        series: columns.iter().map(|column| (column.name.to_string(), column.accountants.drawn())).collect(),
+        names: rows.iter().map(ToString::to_string).collect(),
+        series: columns.iter().map(|column| (column.name.to_string(), column.accountants.drawn(&rows))).collect(),
     };
     let of_level = |column: &Column, name: &str| {
         let level = column.levels.iter().find(|level| level.0 == name);
@@ -154,18 +155,28 @@ fn put_accountants(page: &mut Page, columns: &[Column]) {
         heading.push(column.name.to_string());
         heading.extend((k > 0).then(|| "to the first".to_string()));
     }
-    let row = |at: usize| {
-        let mut cells = vec![columns[0].accountants.rows[at].name.to_string()];
+    let row = |name: &str| {
+        let mut cells = vec![name.to_string()];
+        let first = columns[0].accountants.row(name).and_then(|row| row.epsilon.as_ref());
         for (k, column) in columns.iter().enumerate() {
-            let row = &column.accountants.rows[at];
-            cells.push(row.shown());
-            let first = columns[0].accountants.rows[at].epsilon.as_ref();
-            cells.extend((k > 0).then(|| beside(first, row.epsilon.as_ref())));
+            let row = column.accountants.row(name);
+            cells.push(row.map_or("-".to_string(), Row::shown));
+            cells.extend((k > 0).then(|| beside(first, row.and_then(|row| row.epsilon.as_ref()))));
         }
         cells
     };
-    let rows = (0..columns[0].accountants.rows.len()).map(row).collect();
-    page.table(&heading, rows);
+    page.table(&heading, account_names(columns).into_iter().map(row).collect());
+}
+
+/// The accounts of all releases, in the order of first occurrence: some are about some laws of noise alone.
+fn account_names(columns: &[Column]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in columns.iter().flat_map(|column| column.accountants.names()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The levels of all releases, in the order of first occurrence.

@@ -71,8 +71,8 @@ pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Fo
         in_hundred(&upper(&total.bound.correct.value)),
     )];
     said.push(format!(
-        "Guessing blindly, with a prior of {} for the first answer, they would be right {} % of the time. {} alone would allow {} % of the \
-         time.",
+        "Guessing blindly, with a prior of {} for the first answer, they would be right {} % of the time. From {} alone \
+         it follows only that they are right at most {} % of the time.",
         rational::display(prior),
         in_hundred(&guessing(prior)),
         found.allowed().known(&total.bound),

@@ -125,7 +125,7 @@ impl Allowed {
     pub fn formula(self) -> &'static str {
         match self {
             Allowed::Zcdp => {
-                "The bounds by zCDP follow from rho: a total variation distance of at most min(sqrt(rho / 2), sqrt(1 - exp(-rho))), and delta <= \
+                "The bounds by zCDP follow from rho: a total variation distance of at most the t with t ln((1 + t) / (1 - t)) = rho, and delta <= \
                  exp(-(epsilon - rho)^2 / (4 rho)). Its posterior is from epsilon = rho + 2 sqrt(rho ln(1/delta)) at delta."
             }
             Allowed::Pure => {
