@@ -87,6 +87,84 @@ fn continuous_and_local_noise_have_their_remarks() {
     assert!(sampled.contains("| zero-concentrated DP | not given |"), "{sampled}");
 }
 
+/// Every sentence about a record names the unit of the account: a group of records, and several releases.
+#[test]
+fn a_group_and_repetitions_are_named_wherever_a_record_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--discrete-gaussian", "4x3", "--group", "2", "--repeat", "3", "--delta", "1e-6"];
+    let (sheet_of_group, _) = sheet(folder.path(), "g.md", &args);
+    for said in [
+        "describes, released 3 times with noise of its own each time is (18.1742",
+        "one has up to 2 records that the other has not",
+        "The unit of privacy is a group of up to 2 records",
+        "two possibilities about a group of up to 2 records",
+        "each answered 3 times as declared",
+    ] {
+        assert!(sheet_of_group.contains(said), "{said}: {sheet_of_group}");
+    }
+    let (entry, _) = sheet(folder.path(), "g.yaml", &args);
+    assert!(entry.contains("privacy_unit: \"A group of up to 2 records") && entry.contains("of 3 releases"), "{entry}");
+    let page = folder.path().join("g.html");
+    let mut said = assay(&[&["report"][..], &args, &["--out", page.to_str().unwrap()]].concat());
+    let said = String::from_utf8(said.assert().success().get_output().stdout.clone()).unwrap();
+    let words: Vec<&str> = said.split_whitespace().collect();
+    assert!(
+        words.join(" ").contains("in 3 releases whether the records of a given group of up to 2 are in the data"),
+        "{said}"
+    );
+    for text in [&sheet_of_group, &entry, &said] {
+        assert!(!text.contains("one record") && !text.contains("given person"), "{text}");
+    }
+    // Of one record, once, the sentence is about one record.
+    let (one, _) = sheet(folder.path(), "one.md", &["--discrete-gaussian", "4x3", "--delta", "1e-6"]);
+    assert!(
+        one.contains("The unit of privacy is one record. Neighbors: add-remove (one record more or less)"),
+        "{one}"
+    );
+}
+
+/// A lower end is said to be necessary only of a mechanism that is declared itself.
+#[test]
+fn no_epsilon_is_said_to_be_too_small_where_the_mechanism_may_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = folder.path().join("total.toml");
+    let total = "name = \"t\"\ntitle = \"t\"\nsource = \"s\"\nneighbors = \"bounded\"\n[[level]]\nname = \"all\"\n[[level.query]]\nname = \"total\"\nsigma2 = 4\n";
+    fs::write(&release, total).unwrap();
+    let mechanisms = [
+        (&["--pure", "1"][..], false),
+        (&["--approximate", "1:1e-9"], false),
+        (&["--pure", "1", "--discrete-gaussian", "4"], false),
+        (&["--exponential", "1"], false),
+        (&["--release", release.to_str().unwrap()], false),
+        (&["--discrete-gaussian", "4", "--neighbors", "bounded"], true),
+        (&["--discrete-gaussian", "4"], true),
+        (&["--randomized-response", "1:4"], true),
+    ];
+    for (args, is_known) in mechanisms {
+        let (text, _) = sheet(folder.path(), "a.md", &[args, &["--delta", "1e-6"]].concat());
+        assert_eq!(text.contains("no epsilon below"), is_known, "{args:?}: {text}");
+        assert_eq!(text.contains("may be more private"), !is_known, "{args:?}: {text}");
+        let (entry, _) = sheet(folder.path(), "a.yaml", &[args, &["--delta", "1e-6"]].concat());
+        assert_eq!(entry.contains("may be more private"), !is_known, "{args:?}: {entry}");
+    }
+}
+
+/// Sentences on the noise are about every query of the sheet.
+#[test]
+fn noise_is_symmetric_and_of_one_size_only_where_every_law_is() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, is_symmetric, is_of_one_size) in [
+        (&["--discrete-gaussian", "4", "--laplace", "2"][..], true, true),
+        (&["--sampled", "0.01:gaussian:1x100"], false, false),
+        (&["--pure", "1", "--discrete-gaussian", "4"], false, false),
+        (&["--randomized-response", "1:4"], false, false),
+    ] {
+        let (text, _) = sheet(folder.path(), "a.md", &[args, &["--delta", "1e-6"]].concat());
+        assert_eq!(text.contains("The noise is symmetric about 0"), is_symmetric, "{args:?}");
+        assert_eq!(text.contains("The noise has the same size in a large group"), is_of_one_size, "{args:?}");
+    }
+}
+
 /// The judge of the registry's entries, at a delta.
 fn judged(text: &str, delta: &str) -> registry::JudgedEntry {
     let entry = Entry::parse("entry.yaml", text).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     io::provenance::sha256_of_text,
     numeric::{Enclosure, parallel, rational},
-    release::{Neighbors, subject::Resolved},
+    release::subject::Resolved,
 };
 
 /// A part of the release with its epsilon.
@@ -43,7 +43,7 @@ pub fn of_release(subject: &Resolved, release: Option<(&str, &str)>, request: &R
     draft.about = vec![format!(
         "{} neighbors ({}), delta = {}",
         subject.neighbors.name(),
-        subject.neighbors.meaning(),
+        subject.unit().meaning(),
         rational::display(&request.delta)
     )];
     draft.statement = statement(subject, whole, &advantage, request);
@@ -110,10 +110,7 @@ fn row(line: &Line) -> Vec<String> {
 
 fn statement(subject: &Resolved, whole: &Line, advantage: &Number, request: &Request) -> Vec<String> {
     let (lower, upper, delta) = (&whole.epsilon.lower, &whole.epsilon.upper, rational::display(&request.delta));
-    let two = match subject.neighbors {
-        Neighbors::AddRemove => "whether one record is in the data",
-        Neighbors::Bounded => "which of two records one of the data is",
-    };
+    let two = subject.unit().question();
     let mut said = vec![
         format!(
             "At delta = {delta}, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at least \
@@ -173,10 +170,7 @@ fn beside(whole: &Line) -> String {
 }
 
 fn assumptions(subject: &Resolved, request: &Request) -> Vec<String> {
-    let relation = match subject.neighbors {
-        Neighbors::AddRemove => "one has a record that the other has not",
-        Neighbors::Bounded => "they differ in one record, which is changed; the number of records is not secret",
-    };
+    let relation = subject.unit().difference();
     let mut all = vec![
         format!("Neighbors: two data sets are neighbors if {relation}."),
         format!(

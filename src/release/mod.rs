@@ -70,6 +70,7 @@ mod resolved;
 pub mod schema;
 mod schema_file;
 pub mod subject;
+mod unit;
 mod ways;
 mod written;
 
@@ -85,6 +86,7 @@ pub use self::{
     bundled::bundled_text,
     levels::{GeoLevel, Mix, Paths, Published, Query, Release},
     neighbors::{Changed, Neighbors},
+    unit::Unit,
 };
 use crate::{
     account::{Composition, Counts},

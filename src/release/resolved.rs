@@ -7,6 +7,7 @@ use rug::Rational;
 use super::{
     accounted::{SINGLES, Subject},
     neighbors::Neighbors,
+    unit::Unit,
     ways::{self, Names},
 };
 use crate::{
@@ -50,6 +51,10 @@ pub struct Resolved {
     pub title: String,
     /// The neighbor relation in force.
     pub neighbors: Neighbors,
+    /// The number of records that differ between neighbors, at most.
+    pub group: u64,
+    /// The number of releases of everything, each with noise of its own.
+    pub repeat: u64,
     /// How often counts are counted, the largest number of all: twice under bounded neighbors, unless the counts are given for these.
     pub taken: u64,
     /// Whether counts of a release are counted twice.
@@ -156,6 +161,8 @@ impl Resolved {
         Resolved {
             title,
             neighbors,
+            group: 1,
+            repeat: 1,
             taken: neighbors.cells(),
             is_release_twice: false,
             unmoved: Vec::new(),
@@ -237,6 +244,22 @@ impl Resolved {
             matches!(query.counts.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. })
         };
         self.queries.iter().any(only_bounds)
+    }
+
+    /// Whom the account is about.
+    pub fn unit(&self) -> Unit {
+        Unit { neighbors: self.neighbors, group: self.group, repeat: self.repeat }
+    }
+
+    /// Why the mechanism may be more private than the account, in words; `None` if the account is that of the declared mechanism.
+    pub fn may_be_more_private(&self) -> Option<&'static str> {
+        if self.is_known_by_guarantee() {
+            return Some(
+                "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well",
+            );
+        }
+        self.is_release_twice
+            .then_some("a query with a single cell, which no record leaves, is counted like all others")
     }
 
     /// All noise.

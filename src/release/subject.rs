@@ -119,10 +119,13 @@ impl Subject {
         let (taken, is_release_twice) = (of_release.max(of_singles).unwrap_or(1), of_release == Some(2));
         let figures = if self.singles.is_empty() { self.figures_of(&self.levels, neighbors) } else { Vec::new() };
         let release_sha256 = self.release.as_ref().and_then(|release| release.sha256.clone());
+        let (group, repeat) = (self.group, self.repeat);
         let subject = (!levels.is_empty()).then(|| Box::new(self));
         Ok(Resolved {
             title,
             neighbors,
+            group,
+            repeat,
             taken,
             is_release_twice,
             unmoved,

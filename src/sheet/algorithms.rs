@@ -19,7 +19,7 @@ pub(super) fn mechanisms(figures: &Figures) -> Vec<Block> {
         vec![line.name.clone(), counts.law.in_words(), parameters(&counts.law), counts.count.to_string(), shift]
     };
     let mut said = vec![table(
-        "The mechanism of each query: independent noise of the law on each count; the counts that differ between neighbors, and by how much each.",
+        "The mechanism of each query, independent of all others: the counts that differ between neighbors, and by how much each; noise of a law is drawn for each count alone.",
         vec!["query", "mechanism", "parameters", "counts", "sensitivity of each"],
         figures.queries.iter().map(row).collect(),
         &[0, 1, 2],
@@ -27,7 +27,8 @@ pub(super) fn mechanisms(figures: &Figures) -> Vec<Block> {
     if !figures.subject.unmoved.is_empty() {
         let names = figures.subject.unmoved.join(", ");
         said.push(text(format!(
-            "Not changed by one record under this relation, and not part of the account: {names}."
+            "Not changed by {} under this relation, and not part of the account: {names}.",
+            figures.subject.unit().records()
         )));
     }
     said.push(missing(Point::Sensitivity));
@@ -79,7 +80,7 @@ pub(super) fn utility(figures: &Figures) -> Vec<Block> {
     };
     vec![
         text(
-            "Errors of one noisy count, from the law of its noise. The margin holds in 95 of 100 cases. A sum of n counts with independent noise has a \
+            "Errors of one noisy count, from the law of its noise. The margin holds in at least 95 of 100 cases. A sum of n counts with independent noise has a \
              standard deviation of sqrt(n) times that of one.",
         ),
         table(
@@ -92,21 +93,45 @@ pub(super) fn utility(figures: &Figures) -> Vec<Block> {
     ]
 }
 
+/// Whether it is noise that is added to every true count alike, with a law that is symmetric about 0.
+fn is_symmetric(law: &Law) -> bool {
+    match law {
+        Law::DiscreteGaussian { .. }
+        | Law::Gaussian { .. }
+        | Law::DiscreteLaplace { .. }
+        | Law::Laplace { .. }
+        | Law::TruncatedLaplace { .. }
+        | Law::TruncatedGaussian { .. } => true,
+        // A sum over a sample is a share of the true one; an answer depends on the true one; of a guarantee the noise is not known.
+        Law::SampledGaussian { .. }
+        | Law::RandomizedResponse { .. }
+        | Law::Table(_)
+        | Law::Pair(_)
+        | Law::Perturbation(_)
+        | Law::UnknownKey(_)
+        | Law::Responses(_)
+        | Law::Outcomes(_)
+        | Law::BoundedRange { .. }
+        | Law::Pure { .. }
+        | Law::Approximate { .. } => false,
+    }
+}
+
 /// Bias of the noise.
 pub(super) fn bias(figures: &Figures) -> Vec<Block> {
-    let has_noise = figures.queries.iter().any(|line| !line.query.counts.law.is_guarantee());
-    let is_table =
-        figures.queries.iter().any(|line| matches!(line.query.counts.law, Law::Table(_) | Law::Responses(_)));
+    let all = |of: &dyn Fn(&Law) -> bool| figures.queries.iter().all(|line| of(&line.query.counts.law));
     let mut said = Vec::new();
-    if has_noise && !is_table {
+    if all(&is_symmetric) {
         said.push(text(
             "The noise is symmetric about 0, so that a noisy count has no statistical bias before post-processing.",
         ));
     }
-    said.push(text(
-        "The noise has the same size in a large group as in a small one. Relative errors, and the errors of ratios and ranks, are therefore larger for \
-         small groups.",
-    ));
+    if all(&|law| is_symmetric(law) || matches!(law, Law::Table(_))) {
+        said.push(text(
+            "The noise has the same size in a large group as in a small one. Relative errors, and the errors of ratios and ranks, are therefore larger for \
+             small groups.",
+        ));
+    }
     said.push(text("Processing that removes negative counts raises small counts on average."));
     said.push(missing(Point::Bias));
     said

@@ -6,7 +6,6 @@ use super::{figures::SHOWN, open::Point};
 use crate::{
     memo::document::{Block, Table},
     numeric::{Enclosure, rational},
-    release::Neighbors,
 };
 
 /// A paragraph.
@@ -26,14 +25,6 @@ pub(super) fn table(
     words: &[usize],
 ) -> Block {
     Block::Table(Table { caption: caption.into(), heading, rows, words: words.to_vec() })
-}
-
-/// The difference between neighbors, in words.
-pub(super) fn relation(neighbors: Neighbors) -> &'static str {
-    match neighbors {
-        Neighbors::AddRemove => "one has a record that the other has not",
-        Neighbors::Bounded => "one record differs, and the number of records is the same",
-    }
 }
 
 /// A number of things, in words.

@@ -3,7 +3,7 @@
 
 use super::{
     algorithms,
-    blocks::{missing, plural, relation, table, text, upper},
+    blocks::{missing, plural, table, text, upper},
     figures::{Figures, Line, SHOWN},
     open::Point,
 };
@@ -34,7 +34,7 @@ pub fn document(figures: &Figures) -> Document {
         section("Post-processing", post_processing()),
         section("Utility and accuracy", algorithms::utility(figures)),
         section("Bias", algorithms::bias(figures)),
-        section("Query model", query_model()),
+        section("Query model", query_model(figures)),
         section("Threat model", threat_model(figures)),
         section("Implementation", algorithms::implementation(figures)),
         section("Data security and access control", vec![missing(Point::Access)]),
@@ -57,17 +57,26 @@ fn ends(value: &Enclosure) -> [String; 2] {
 fn guarantee(figures: &Figures) -> Vec<Block> {
     let delta = rational::display(&figures.request.delta);
     let [lower, most] = ends(&figures.whole.epsilon.value);
-    let relation = relation(figures.subject.neighbors);
-    let said = format!(
-        "Everything that the release file describes is ({most}, {delta})-differentially private. Take two data sets of which {relation}, and any set \
-         of outputs: if its probability is p under one of them, it is at most p times exp({most}), plus {delta}, under the other. In the declared \
-         mechanism no epsilon below {lower} is enough at this delta."
+    let unit = figures.subject.unit();
+    let mut said = format!(
+        "Everything that the release file describes{} is ({most}, {delta})-differentially private. Take two data sets of which {}, and any set \
+         of outputs: if its probability is p under one of them, it is at most p times exp({most}), plus {delta}, under the other.",
+        unit.repetitions(),
+        unit.difference()
     );
-    let mut rows = vec![vec![
-        "approximate DP".to_string(),
-        format!("delta = {delta}, epsilon between {lower} and {most}"),
-        "certified".to_string(),
-    ]];
+    // Only an account of the declared mechanism itself proves that a smaller epsilon is not enough.
+    let epsilon = match figures.subject.may_be_more_private() {
+        None => {
+            said += &format!(" In the declared mechanism no epsilon below {lower} is enough at this delta.");
+            format!("epsilon between {lower} and {most}")
+        }
+        Some(why) => {
+            said += &format!(" The mechanism may be more private: {why}.");
+            format!("epsilon at most {most}")
+        }
+    };
+    let mut rows =
+        vec![vec!["approximate DP".to_string(), format!("delta = {delta}, {epsilon}"), "certified".to_string()]];
     rows.push(match &figures.pure {
         Some(largest) => {
             vec!["pure DP".to_string(), format!("epsilon = {}", upper(largest)), "the largest privacy loss".to_string()]
@@ -120,16 +129,21 @@ fn parameters(figures: &Figures) -> Vec<Block> {
         let posterior = posterior_at(&request.prior, &line.epsilon.value).upper_text(6);
         vec![line.name.clone(), rho, lower, most, line.right_of_100(), posterior]
     };
-    let whole = &figures.whole;
+    let (whole, unit) = (&figures.whole, figures.subject.unit());
+    let sides = match figures.subject.may_be_more_private() {
+        None => "epsilon from both sides",
+        Some(_) => "epsilon of the account from both sides, of which the mechanism may have less",
+    };
     vec![
         text(format!(
-            "An adversary who knows all other records, and who beforehand gives the first of two possibilities about one record the probability {prior}, decides \
+            "An adversary who knows all other records, and who beforehand gives the first of two possibilities about {} the probability {prior}, decides \
              correctly at most {} times in 100.",
+            unit.records(),
             whole.right_of_100()
         )),
         table(
             format!(
-                "Parameters at delta = {delta}, rounded up; epsilon from both sides. Right: correct decisions of 100, at most, at prior {prior}. Posterior: no event \
+                "Parameters at delta = {delta}, rounded up; {sides}. Right: correct decisions of 100, at most, at prior {prior}. Posterior: no event \
                  lifts it above this, once {delta} is subtracted from the probability of the event."
             ),
             vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
@@ -145,13 +159,16 @@ fn parameters(figures: &Figures) -> Vec<Block> {
 
 fn unit(figures: &Figures) -> Vec<Block> {
     let subject = figures.subject;
+    let unit = subject.unit();
     let counts: u128 = figures.queries.iter().map(|line| u128::from(line.query.counts.count)).sum();
     let mut said = vec![
         text(format!(
-            "The unit of privacy is one record. Neighbors: {} ({}): {}.",
+            "The unit of privacy is {}{}. Neighbors: {} ({}): {}.",
+            unit.records(),
+            unit.repetitions(),
             subject.neighbors.name(),
-            subject.neighbors.meaning(),
-            relation(subject.neighbors)
+            unit.meaning(),
+            unit.difference()
         )),
         text(format!(
             "Between neighbors {counts} counts of {} change, by the amounts in the table of mechanisms.",
@@ -166,7 +183,7 @@ fn unit(figures: &Figures) -> Vec<Block> {
 fn comparison(figures: &Figures) -> Vec<Block> {
     let mut said = vec![text(
         "Two guarantees can be compared if unit, neighbor relation and delta are the same. The correct decisions of 100 are comparable at every delta, for the \
-         same unit.",
+         same unit, relation and prior.",
     )];
     let delta = rational::display(&figures.request.delta);
     let compared = &figures.whole.compared;
@@ -202,9 +219,13 @@ fn post_processing() -> Vec<Block> {
     ]
 }
 
-fn query_model() -> Vec<Block> {
+fn query_model(figures: &Figures) -> Vec<Block> {
+    let times = match figures.subject.repeat {
+        1 => "once as declared".to_string(),
+        repeat => format!("{repeat} times as declared, with noise of its own each time"),
+    };
     vec![
-        text("The account is for the listed queries, each answered once as declared, and for no others."),
+        text(format!("The account is for the listed queries, each answered {times}, and for no others.")),
         missing(Point::QueryModel),
     ]
 }

@@ -7,7 +7,7 @@ use rug::Rational;
 
 use super::{
     algorithms::{calculation, parameters},
-    blocks::{relation, upper},
+    blocks::upper,
     figures::{Figures, Line, QueryLine, SHOWN},
     yaml::{Yaml, one_line},
 };
@@ -85,7 +85,11 @@ fn variant(yaml: &mut Yaml, figures: &Figures) {
 
 fn loss(yaml: &mut Yaml, figures: &Figures) -> Result<()> {
     yaml.map(1, "privacy_loss");
-    yaml.text(2, "privacy_unit", "One record (to be completed: of a person, a household, an event)");
+    let records = match figures.subject.group {
+        1 => "One record".to_string(),
+        group => format!("A group of up to {group} records"),
+    };
+    yaml.text(2, "privacy_unit", &format!("{records} (to be completed: of a person, a household, an event)"));
     yaml.block(2, "privacy_unit_details", &unit(figures));
     let delta = &figures.request.delta;
     let mut details = Vec::new();
@@ -109,7 +113,8 @@ fn loss(yaml: &mut Yaml, figures: &Figures) -> Result<()> {
     }
     let prior = rational::display(&figures.request.prior);
     details.push(format!(
-        "An adversary with prior {prior} decides correctly at most {} times in 100.",
+        "An adversary with prior {prior} about {} decides correctly at most {} times in 100.",
+        figures.subject.unit().records(),
         figures.whole.right_of_100()
     ));
     let lines: Vec<String> = details.iter().map(|line| format!("- {line}")).collect();
@@ -147,10 +152,16 @@ fn unit(figures: &Figures) -> Vec<String> {
     let subject = figures.subject;
     let mut lines = vec![format!(
         "Data sets are adjacent if {} ({} neighbors, {}).",
-        relation(subject.neighbors),
+        subject.unit().difference(),
         subject.neighbors.name(),
-        subject.neighbors.meaning()
+        subject.unit().meaning()
     )];
+    if subject.repeat > 1 {
+        lines.push(format!("The parameters are those of {} releases, each with noise of its own.", subject.repeat));
+    }
+    if let Some(why) = subject.may_be_more_private() {
+        lines.push(format!("The parameters are upper bounds; the mechanism may be more private: {why}."));
+    }
     lines.extend(subject.note().map(String::from));
     lines
 }
@@ -193,7 +204,7 @@ fn mechanisms(figures: &Figures) -> Vec<String> {
             counts.shift,
         )
     };
-    let mut lines = vec!["Independent noise on each count:".to_string()];
+    let mut lines = vec!["Each independent of all others, with the counts that differ between neighbors:".to_string()];
     lines.extend(figures.queries.iter().map(line));
     lines
 }

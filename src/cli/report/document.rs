@@ -4,7 +4,6 @@ use anyhow::Result;
 use dp_assay::{
     chart::Figure,
     provenance::{COMMIT, Content, Provenance, VERSION},
-    release::Neighbors,
     topdown::nmf::audit::NmfAudit,
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -181,7 +180,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
     };
     Ok(view(
         CONTENTS[1],
-        &words::what_is_learned(&request.prior, subject.neighbors, found),
+        &words::what_is_learned(&request.prior, subject.unit(), found),
         chart,
         &assumed::of_bound(&request.prior, found.allowed()),
         below,
@@ -236,10 +235,7 @@ fn drawn_as_declared(audit: &NmfAudit) -> Result<Markup> {
 }
 
 fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited: bool) -> Markup {
-    let relation = match subject.neighbors {
-        Neighbors::AddRemove => "one has a record that the other has not",
-        Neighbors::Bounded => "they differ in one record, which is changed; the number of records is not secret",
-    };
+    let relation = subject.unit().difference();
     let (id, name) = CONTENTS[3];
     let wider: Vec<&str> =
         answers.private.lines().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
@@ -251,7 +247,7 @@ fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited:
             dl {
                 dt { "Neighbors: " (subject.neighbors.name()) }
                 dd {
-                    "Privacy is about two data sets that are neighbors: " (relation) ". A record is that of a person, or of a home if homes are \
+                    "Privacy is about two data sets that are neighbors: " (relation) (subject.unit().repetitions()) ". A record is that of a person, or of a home if homes are \
                      counted. One record changes the counts as the release declares."
                     @if let Some(note) = subject.note() { " " (note) }
                 }
@@ -300,7 +296,7 @@ fn glossary() -> Markup {
             h2 id={ "h-" (id) } { (name) }
             dl {
                 dt { "Epsilon" }
-                dd { "How much more likely the published counts can become by one record, as a natural logarithm: at 0 no difference can be detected, at 1 they are 2.7 \
+                dd { "How much more likely the published counts can become from one neighbor to the other, as a natural logarithm: at 0 no difference can be detected, at 1 they are 2.7 \
                       times as likely, at 5 it is 148 times." }
                 dt { "Delta" }
                 dd { "The probability mass by which the bound of epsilon may be exceeded." }

@@ -3,7 +3,7 @@
 use dp_assay::{
     account::{Delta, compared::Compared},
     numeric::{Enclosure, rational},
-    release::Neighbors,
+    release::Unit,
     topdown::nmf::audit::NmfAudit,
 };
 use rug::{Integer, Rational};
@@ -59,13 +59,14 @@ fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
 }
 
 /// What does an adversary learn?
-pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Found) -> Vec<String> {
-    let question = match neighbors {
-        Neighbors::AddRemove => "whether a given person's record is in the data",
-        Neighbors::Bounded => "which of two records is a given person's",
-    };
+pub fn what_is_learned(prior: &Rational, unit: Unit, found: &bound::Found) -> Vec<String> {
+    let question = unit.question();
     let total = &found.total;
     let everything = if found.levels.is_empty() { "what is published" } else { "everything that is published" };
+    let everything = format!(
+        "{everything}{}",
+        if unit.repeat == 1 { String::new() } else { format!(" in {} releases", unit.repeat) }
+    );
     let mut said = vec![format!(
         "An attacker who tries to infer from {everything} {question} is right at most {} % of the time, even if they know all other records.",
         in_hundred(&upper(&total.bound.correct.value)),

@@ -1,0 +1,67 @@
+//! Whom an account is about, in words: one record or a group of them, under a relation, in one release or in several.
+
+use super::neighbors::Neighbors;
+
+/// The unit of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The neighbor relation.
+    pub neighbors: Neighbors,
+    /// The number of records that differ, at most.
+    pub group: u64,
+    /// The number of releases of everything, each with noise of its own.
+    pub repeat: u64,
+}
+
+impl Unit {
+    /// The records, as in "one record" and "a group of up to 2 records".
+    pub fn records(&self) -> String {
+        match self.group {
+            1 => "one record".to_string(),
+            group => format!("a group of up to {group} records"),
+        }
+    }
+
+    /// The relation, in a few words.
+    pub fn meaning(&self) -> String {
+        match (self.neighbors, self.group) {
+            (neighbors, 1) => neighbors.meaning().to_string(),
+            (Neighbors::AddRemove, group) => format!("up to {group} records more or less"),
+            (Neighbors::Bounded, group) => format!("up to {group} records changed"),
+        }
+    }
+
+    /// The difference of two neighbors, after "two data sets of which".
+    pub fn difference(&self) -> String {
+        match (self.neighbors, self.group) {
+            (Neighbors::AddRemove, 1) => "one has a record that the other has not".to_string(),
+            (Neighbors::AddRemove, group) => format!("one has up to {group} records that the other has not"),
+            (Neighbors::Bounded, 1) => "one record differs, and the number of records is the same".to_string(),
+            (Neighbors::Bounded, group) => {
+                format!("up to {group} records differ, and the number of records is the same")
+            }
+        }
+    }
+
+    /// What an adversary decides about one person, or about a group.
+    pub fn question(&self) -> String {
+        match (self.neighbors, self.group) {
+            (Neighbors::AddRemove, 1) => "whether a given person's record is in the data".to_string(),
+            (Neighbors::AddRemove, group) => {
+                format!("whether the records of a given group of up to {group} are in the data, all or none,")
+            }
+            (Neighbors::Bounded, 1) => "which of two records is a given person's".to_string(),
+            (Neighbors::Bounded, group) => {
+                format!("which of two sets of records is that of a given group of up to {group}")
+            }
+        }
+    }
+
+    /// How often everything is released: empty if once, else `, released 3 times with noise of its own each time`.
+    pub fn repetitions(&self) -> String {
+        match self.repeat {
+            1 => String::new(),
+            repeat => format!(", released {repeat} times with noise of its own each time"),
+        }
+    }
+}
