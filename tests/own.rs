@@ -303,7 +303,7 @@ fn the_adversarys_knowledge_is_drawn_and_written_as_csv() {
         (&[&["risk", "hierarchical"], &levels[..]].concat(), "x2,", "posterior probability of X2"),
         (&[&["risk", "sampler", "--as-printed"], &levels[..]].concat(), "x2,", "sampler"),
         (&[&["risk", "postprocess", "--published", "3"], &post[..]].concat(), "value,", "if the target counts"),
-        (&[&["risk", "postprocess", "--published", "1..4"], &post[..]].concat(), "published,", "as drawn"),
+        (&[&["risk", "postprocess", "--published", "1..4"], &post[..]].concat(), "published,", "post-processed"),
     ] {
         assert!(text(&[command, &["--csv"]].concat()).starts_with(header), "{command:?}");
         text(&[command, &["--svg", svg]].concat());

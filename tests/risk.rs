@@ -24,7 +24,10 @@ use dp_assay::{
 use rug::{Float, Rational};
 use serde_json::Value;
 
-use crate::common::{numbers::number, program::json};
+use crate::common::{
+    numbers::number,
+    program::{assay as program, json},
+};
 
 fn attack(prior: &str, rhos: &[&str]) -> Attack {
     Attack::new(number(prior), rhos.iter().map(|rho| number(rho)).collect()).expect("an attack")
@@ -618,6 +621,61 @@ fn post_processing_agrees_with_enumeration() {
         marginal += b * b / (b + 2.0 * a);
     }
     is_near(&attack.marginal(z, 9).expect("a marginal"), marginal, 1e-8);
+}
+
+/// Before post-processing the adversary sees two noisy counts: theirs is the larger average, for every published count.
+#[test]
+fn no_average_after_post_processing_is_above_the_one_before() {
+    for (rho, others, prior, upper) in
+        [("0.5", 1, "1/2", 10), ("0.01", 1, "1/2", 60), ("0.4", 3, "1/3", 2), ("0.3", 5, "9/10", 1)]
+    {
+        let attack = Postprocessed::new(number(prior), number(rho), others, upper).expect("an attack");
+        let before = attack.marginal_before(9).expect("an average").expect("few counts");
+        let (r, p) = (number(rho).to_f64(), number(prior).to_f64());
+        let reach = (40.0 / r).sqrt() as i64 * 2;
+        let (own, beside) = (masses(r, reach), sum_masses(r, others as u32, 2 * reach));
+        let at = |table: &[(i64, f64)], x: i64| table.iter().find(|(y, _)| *y == x).map_or(0.0, |(_, mass)| *mass);
+        let beside: Vec<(f64, f64)> = beside.iter().map(|(y, mass)| (*mass, at(&beside, y - 1))).collect();
+        let mut sum = 0.0;
+        for (x, mass) in &own {
+            let without = at(&own, x + 1);
+            let joint = |(b, a): &(f64, f64)| (mass * b, without * a);
+            sum += beside
+                .iter()
+                .map(joint)
+                .map(|(b, a)| if b > 0.0 { p * b * b / (p * b + (1.0 - p) * a) } else { 0.0 })
+                .sum::<f64>();
+        }
+        is_near(&before, sum, 1e-7);
+        let own = self::attack(prior, &[rho]).marginal(12).expect("a marginal");
+        assert!(before.lower() > own.upper(), "{before:?} {own:?}");
+        for published in [0, 1, 3, 10, 40] {
+            let after = attack.marginal(published, 9).expect("a marginal");
+            assert!(after.upper() < before.lower(), "{rho} {others} {published}: {after:?} {before:?}");
+        }
+    }
+    // By hand in the finding: two counts of rho 0.5.
+    let two = Postprocessed::new(number("1/2"), number("0.5"), 1, 10)
+        .expect("an attack")
+        .marginal_before(12)
+        .expect("an average");
+    is_near(&two.expect("few counts"), 0.675_056_789, 1e-9);
+    let many = Postprocessed::new(number("1/2"), number("1e-6"), 1000, 10).expect("an attack");
+    assert!(many.marginal_before(9).expect("an average").is_none());
+}
+
+#[test]
+fn outcomes_left_out_of_the_table_are_counted_and_a_range_is_no_input() {
+    let arguments = ["risk", "postprocess", "--rho", "0.5", "--others", "1", "--prior", "1/2", "--upper", "10"];
+    let one = [&arguments[..], &["--published", "40"]].concat();
+    let output = program(&one).assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(output).expect("UTF-8");
+    let rows = json(&one)["outcomes"].as_array().expect("outcomes").len();
+    assert!(rows == 41 && text.contains("Not in the table:") && text.contains("of 41 outcomes"), "{text}");
+    for published in ["59..61", "60"] {
+        let answer = json(&[&arguments[..], &["--published", published]].concat());
+        assert_eq!(answer["provenance"]["inputs"], serde_json::json!([]));
+    }
 }
 
 #[test]

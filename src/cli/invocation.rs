@@ -100,8 +100,12 @@ impl Invocation {
         };
         let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
         let mut inputs = Vec::new();
-        // Beside --power, --draws is a number.
-        let is_number = |id: &str| id == "draws" && has(command, "power") && matches.get_flag("power");
+        // Beside --power, --draws is a number; beside a prior, --published and --truth are counts.
+        let is_number = |id: &str| match id {
+            "draws" => has(command, "power") && matches.get_flag("power"),
+            "published" | "truth" => has(command, "prior"),
+            _ => false,
+        };
         for (id, kind) in INPUTS.iter().filter(|(id, _)| has(command, id) && !is_number(id)) {
             for name in matches.get_raw(id).into_iter().flatten() {
                 inputs.push(input(&name.to_string_lossy(), *kind)?);

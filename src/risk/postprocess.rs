@@ -12,10 +12,11 @@ use super::{
     check_prior,
     others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
+    single::Attack,
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision::bits},
+    numeric::{Enclosure, parallel, precision::bits},
 };
 
 /// The attack on post-processed counts.
@@ -55,6 +56,59 @@ impl Postprocessed {
         }
         check_count("the true count above", upper)?;
         Ok(Postprocessed { prior, others: OtherGroups::new(rho.clone(), others, SumLaw::Exact)?, rho, upper })
+    }
+
+    /// The posterior probability averaged over the noisy counts themselves, if the target is in the group: that of x and of y, the noisy sum over
+    /// the other groups, whose true sum is the count above less X_1. The outcome is a function of both, so by Jensen's inequality no average over
+    /// outcomes is larger. `None` if there are too many pairs of counts to be summed over.
+    pub fn marginal_before(&self, digits: u32) -> Result<Option<Enclosure>> {
+        const MOST_PAIRS: f64 = 2_000_000.0;
+        if self.others.count() == 1 {
+            // The noise of y has the law of that of x, and y moves by one as well.
+            let both = Attack::new(self.prior.clone(), vec![self.rho.clone(), self.rho.clone()])?;
+            return both.marginal(digits).map(Some);
+        }
+        for extra in [2, 6, 18] {
+            let bits = bits(digits + extra, 24);
+            // sqrt(rho) times the distance up to which masses are stored, about.
+            let reach = (f64::from(bits) * std::f64::consts::LN_2).sqrt();
+            let (own, beside) = (1.0 / self.rho.to_f64(), self.others.count() as f64 / self.rho.to_f64());
+            if 4.0 * reach.powi(2) * (own * beside).sqrt() > MOST_PAIRS {
+                return Ok(None);
+            }
+            let (own, beside) = (MassTable::of_one(&self.rho, bits)?, self.others.table(bits)?);
+            let value = self.marginal_of_pairs(&own, &beside, bits);
+            if value.is_tight(digits) || extra == 18 {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The sum over all stored pairs of noisy counts of b / (1 + a / (b odds)), b and a their probabilities with the target and without.
+    fn marginal_of_pairs(&self, own: &MassTable, beside: &MassTable, bits: u32) -> Enclosure {
+        let odds = Enclosure::rational(&super::odds(&self.prior), bits);
+        let one = Enclosure::double(1.0, bits);
+        let zero = || Enclosure::double(0.0, bits);
+        // a / (b odds) by the noise of both counts if the target is there: without it x has one more of noise, and y one less.
+        let ratio = |table: &MassTable, from: i64, to: i64| table.stored(to).div(&table.stored(from));
+        // Masses that may be zero are left out, and counted as not stored.
+        let (xs, ys) = (surely_above_zero(own), surely_above_zero(beside));
+        let beside_at: Vec<(Enclosure, Enclosure)> =
+            ys.iter().map(|y| (beside.stored(*y), ratio(beside, *y, y - 1).div(&odds))).collect();
+        let rows = parallel::map_indices(xs.len(), |at| {
+            let against = ratio(own, xs[at], xs[at] + 1);
+            let terms = beside_at.iter().map(|(mass, other)| mass.div(&one.add(&against.mul(other))));
+            own.stored(xs[at]).mul(&terms.fold(zero(), |sum, term| sum.add(&term)))
+        });
+        let sum = rows.iter().fold(zero(), |sum, row| sum.add(row));
+        let kept = |table: &MassTable, at: &[i64]| at.iter().fold(zero(), |sum, y| sum.add(&table.stored(*y)));
+        let beyond = |table: &MassTable, at: &[i64]| one.sub(&kept(table, at)).clamp(0.0, 1.0);
+        // The term grows with b by at most the growth of b, and falls with a by at most that of a over the odds: as derivatives, 1 - a^2 / (b odds +
+        // a)^2 <= 1 and b^2 odds / (b odds + a)^2 <= 1 / odds. All pairs that are left out have a probability of at most the complements of both sums.
+        let left_out = beyond(own, &xs).add(&beyond(beside, &ys));
+        let below = zero().hull(&left_out.div(&odds));
+        plus_at_most(&sum, &left_out).sub(&below).clamp(0.0, 1.0)
     }
 
     /// Every x~ from 0 to z with its probabilities and posterior, to an absolute error of about 10^-digits.
@@ -132,6 +186,11 @@ impl Postprocessed {
             extra *= 3;
         }
     }
+}
+
+/// The counts whose stored mass is proven to be above zero.
+fn surely_above_zero(table: &MassTable) -> Vec<i64> {
+    (table.first()..=table.last()).filter(|y| *table.stored(*y).lower() > 0).collect()
 }
 
 /// The last y from `low` to `high` at which a condition holds that holds up to some point; it is assumed to hold at

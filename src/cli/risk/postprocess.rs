@@ -4,7 +4,10 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::outputs,
     numeric::{Enclosure, parallel, rational},
-    risk::{postprocess::Postprocessed, single::Attack},
+    risk::{
+        postprocess::{Outcome, Postprocessed},
+        single::Attack,
+    },
 };
 use serde_json::{Value, json};
 
@@ -12,7 +15,7 @@ use super::super::{
     arguments::number,
     drawn::Drawn,
     exit::Exit,
-    output::{ends, exact},
+    output::{enclosure, ends, exact},
     subject::Format,
 };
 use super::common::{arrays, count, prior, row, shown};
@@ -50,8 +53,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let others = count("--others", &args.others)?;
     let others = u64::try_from(others).ok().with_context(|| format!("--others: {others} is below 0"))?;
     let upper = count("--upper", &args.upper)?;
-    let before = Attack::new(prior.clone(), vec![rho.clone()]).context("--rho")?.marginal(args.format.digits)?;
+    let own = Attack::new(prior.clone(), vec![rho.clone()]).context("--rho")?.marginal(args.format.digits)?;
     let attack = Postprocessed::new(prior.clone(), rho.clone(), others, upper).context("--rho, --others, --upper")?;
+    let before = Before { all: attack.marginal_before(args.format.digits)?, own };
     let head = format!(
         "rho = {}, {others} other groups, prior = {}, true count above {upper}",
         rational::display(&rho),
@@ -62,7 +66,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         "others": others,
         "prior": exact(&prior),
         "upper": upper,
-        "marginal_posterior_before": before.to_json(),
+        "marginal_posterior_before": enclosure(before.all.as_ref()),
+        "marginal_posterior_of_own_count": before.own.to_json(),
     });
     match args.published.split_once("..") {
         None => outcomes(args, &attack, &before, &head, object),
@@ -72,8 +77,16 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
 }
 
+/// The posterior probability, averaged over the noisy counts that are post-processed.
+struct Before {
+    /// Of the target's group and the sum of the other groups; `None` where too many pairs of counts would be summed over.
+    all: Option<Enclosure>,
+    /// Of the target's group alone.
+    own: Enclosure,
+}
+
 /// Every outcome under one published count.
-fn outcomes(args: &Args, attack: &Postprocessed, before: &Enclosure, head: &str, mut object: Value) -> Result<Exit> {
+fn outcomes(args: &Args, attack: &Postprocessed, before: &Before, head: &str, mut object: Value) -> Result<Exit> {
     let digits = args.format.digits;
     let published = count("--published", &args.published)?;
     let found = attack.outcomes(published, digits).context("--published")?;
@@ -99,17 +112,29 @@ fn outcomes(args: &Args, attack: &Postprocessed, before: &Enclosure, head: &str,
         &["", "probability"],
         vec![
             row("posterior probability, averaged over outcomes", &marginal, digits),
-            row("the same for the counts before post-processing", before, digits),
+            vec!["the same before post-processing, from both noisy counts".to_string(), before.shown(digits)],
+            row("from the noisy count of the target's group alone", &before.own, digits),
         ],
     );
     page.text("\n");
-    let rows = found.iter().filter(|outcome| *outcome.probability[1].upper() > 1e-6);
-    let rows = rows.map(|outcome| {
+    let (rows, rare): (Vec<&Outcome>, Vec<&Outcome>) =
+        found.iter().partition(|outcome| *outcome.probability[1].upper() > 1e-6);
+    let rows = rows.into_iter().map(|outcome| {
         let [absent, present] = &outcome.probability;
         let cells = [present, absent, &outcome.posterior].map(|value| shown(value, 8));
         std::iter::once(outcome.value.to_string()).chain(cells).collect()
     });
     page.table(&["outcome", "if the target counts", "if not", "posterior"], rows.collect());
+    if !rare.is_empty() {
+        let zero = Enclosure::double(0.0, 64);
+        let sum = rare.iter().fold(zero, |sum, outcome| sum.add(&outcome.probability[1]));
+        page.text(format!(
+            "\nNot in the table: {} of {} outcomes, each with a probability of at most 1e-6 if the target counts, and of at most {} together.\n",
+            rare.len(),
+            found.len(),
+            sum.upper_text(2)
+        ));
+    }
     args.drawn.write(|| {
         let points = |k: usize| {
             found.iter().map(|outcome| (outcome.value as f64, outcome.probability[k].approximate())).collect()
@@ -126,7 +151,7 @@ fn outcomes(args: &Args, attack: &Postprocessed, before: &Enclosure, head: &str,
 fn range(
     args: &Args,
     attack: &Postprocessed,
-    before: &Enclosure,
+    before: &Before,
     (from, to): (i64, i64),
     head: &str,
     mut object: Value,
@@ -148,18 +173,32 @@ fn range(
     let mut page = args.drawn.page(&args.format)?;
     arrays(&mut object, &columns, &rows);
     page.object(object);
-    page.text(format!("{head}; as drawn {}\n\n", shown(before, digits)));
+    page.text(format!(
+        "{head}\n\nbefore post-processing {}; from the noisy count of the target's group alone {}\n\n",
+        before.shown(digits),
+        shown(&before.own, digits)
+    ));
     page.table(&columns, rows);
     args.drawn.write(|| {
         let points = published.iter().zip(&marginals).map(|(count, value)| (*count as f64, value.approximate()));
-        let level = published.iter().map(|count| (*count as f64, before.approximate())).collect();
+        let level = |value: &Enclosure| published.iter().map(|count| (*count as f64, value.approximate())).collect();
         let title = format!("Posterior probability after post-processing: {head}");
         outputs::lines(
             &title,
             ["published count above", "marginal posterior probability"],
-            vec![("post-processed", points.collect()), ("as drawn", level)],
+            [("post-processed", points.collect()), ("target's count alone", level(&before.own))]
+                .into_iter()
+                .chain(before.all.as_ref().map(|all| ("before", level(all))))
+                .collect(),
         )
     })?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+impl Before {
+    /// Of the counts that are post-processed.
+    fn shown(&self, digits: u32) -> String {
+        self.all.as_ref().map_or("too many counts to sum over".to_string(), |all| shown(all, digits))
+    }
 }
