@@ -350,7 +350,21 @@ impl Asked<'_> {
         let Some(text) = calibrated::sought(self.world) else { return };
         for target in Target::ALL {
             let question = Question::Calibrate { target, text: text.clone(), decimals: 2 };
-            let Some(json) = self.given("calibrated", &question) else { continue };
+            let json = match self.ask(&question) {
+                Answer::Given(json) => json,
+                Answer::Refused(error) if !error.contains("of the grid keeps the target") => {
+                    self.wrong("calibrated", format!("{target:?} refused: {error}"));
+                    continue;
+                }
+                Answer::Refused(_) | Answer::None => {
+                    let some = (1..40).map(|k| Rational::from((k, 8)));
+                    let mut kept = some.filter(|epsilon| calibrated::keeps(self.world, target, epsilon) == Some(true));
+                    if let Some(epsilon) = kept.next() {
+                        self.wrong("calibrated, none", format!("{target:?} is kept by {epsilon}"));
+                    }
+                    continue;
+                }
+            };
             let keeps = |key: &str| calibrated::keeps(self.world, target, &parse(&json[key].to_string()).ok()?);
             let key = if json["found"].is_null() { "value" } else { "found" };
             if keeps(key) != Some(true) || keeps("not_enough") != Some(false) {

@@ -37,22 +37,30 @@ pub fn sought(world: &World) -> Option<String> {
     let size = format!("x{}", part.count);
     match &part.noise {
         Noise::Laplace(_) => Some(format!("?{size}@{}", part.shift)),
+        Noise::Truncated(_, bound) => Some(format!("?:{bound}{size}@{}", part.shift)),
         Noise::Pure(_) => Some(format!("?{size}")),
         Noise::Response(_, kinds) => Some(format!("?:{kinds}{size}")),
         _ => None,
     }
 }
 
-/// Whether the world keeps a promise with another epsilon.
-pub fn keeps(world: &World, target: Target, epsilon: &Rational) -> Option<bool> {
+/// The world with another epsilon.
+pub fn with(world: &World, epsilon: &Rational) -> Option<World> {
     let [part] = &world.parts[..] else { return None };
+    let epsilon = epsilon.clone();
     let noise = match &part.noise {
-        Noise::Laplace(_) => Noise::Laplace(epsilon.clone()),
-        Noise::Pure(_) => Noise::Pure(epsilon.clone()),
-        Noise::Response(_, kinds) => Noise::Response(epsilon.clone(), *kinds),
+        Noise::Laplace(_) => Noise::Laplace(epsilon),
+        Noise::Truncated(_, bound) => Noise::Truncated(epsilon, *bound),
+        Noise::Pure(_) => Noise::Pure(epsilon),
+        Noise::Response(_, kinds) => Noise::Response(epsilon, *kinds),
         _ => return None,
     };
-    let truth = World { parts: vec![Part { noise, ..part.clone() }], ..world.clone() }.truth();
+    Some(World { parts: vec![Part { noise, ..part.clone() }], ..world.clone() })
+}
+
+/// Whether the world keeps a promise with another epsilon; `None` for worlds that are not calibrated.
+pub fn keeps(world: &World, target: Target, epsilon: &Rational) -> Option<bool> {
+    let truth = with(world, epsilon)?.truth();
     let number = |above: u32, below: u32| Rational::from((above, below));
     Some(match target {
         Target::Epsilon => {

@@ -172,12 +172,6 @@ impl Program {
                     let lines = lines.collect::<Result<Vec<Value>, Error>>()?;
                     json!({ "epsilon": epsilon(&|| whole.epsilon(&delta, DIGITS))?, "queries": lines })
                 }
-                Question::Tradeoff { alphas } => {
-                    let betas = alphas.iter().map(|alpha| Ok(whole.tradeoff(&parse(alpha)?, DIGITS)?.value.to_json()));
-                    let betas = betas.collect::<Result<Vec<Value>, Error>>()?;
-                    let end = |name: &str| betas.iter().map(|beta| beta[name].clone()).collect::<Value>();
-                    json!({ "beta_lower": end("lower"), "beta_upper": end("upper") })
-                }
                 _ => return Ok(None),
             };
             if let Some(infinite) = whole.infinite_loss() {

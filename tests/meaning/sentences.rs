@@ -186,7 +186,7 @@ impl Said<'_> {
                 Some(self.number(0)? < mass && around(self.numbers.get(1)?, 7)?.holds(&mass, &mass))
             }
             Question::Epsilon { delta } | Question::Compare { delta } => {
-                let ratio = self.truth.ratio(&parse(delta).ok()?)?;
+                let Some(ratio) = self.truth.ratio(&parse(delta).ok()?) else { return Some(false) };
                 match claim {
                     "epsilon" => Some(around(&self.cell("composition", "epsilon")?, 12)?.holds_ln(&ratio)),
                     "pure" => Some(around(self.numbers.first()?, 10)?.holds_ln(&self.truth.worst_ratio()?)),
@@ -259,7 +259,19 @@ impl Said<'_> {
                     Some(keeps(0)? && !keeps(1)?)
                 }
                 "calibrated, still smaller ones may" => calibrated::keeps(self.world, *target, &self.number(0)?),
-                _ => self.of_mass(claim),
+                // It is that of the noise that was found, which the first line names.
+                "infinite mass" => {
+                    let epsilon = self
+                        .text
+                        .lines()
+                        .next()?
+                        .split(' ')
+                        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+                    let epsilon = epsilon.split([':', 'x']).next()?;
+                    let mass = calibrated::with(self.world, &parse(epsilon).ok()?)?.truth().worst(truth::infinite);
+                    Some(around(self.numbers.first()?, 7)?.holds(&mass, &mass))
+                }
+                _ => None,
             },
             Question::Tradeoff { .. } | Question::Curve => self.of_mass(claim),
         }
@@ -268,10 +280,6 @@ impl Said<'_> {
     fn of_mass(&self, claim: &str) -> Option<bool> {
         let mass = self.truth.worst(truth::infinite);
         (claim == "infinite mass").then_some(())?;
-        if matches!(self.question, Question::Calibrate { .. }) {
-            // It is that of the calibrated noise, which the worlds that are calibrated do not have.
-            return None;
-        }
         Some(around(self.numbers.first()?, 7)?.holds(&mass, &mass))
     }
 }
