@@ -140,6 +140,12 @@ impl Asked<'_> {
         }
     }
 
+    /// All of them where the command line is asked; elsewhere one, by a probability of the world, because each takes a process.
+    fn some<T: Copy>(&self, all: &[T]) -> Vec<T> {
+        let one = self.truth.up[0][0].0.denom().mod_u(all.len() as u32) as usize;
+        if self.is_printed { all.to_vec() } else { vec![all[one]] }
+    }
+
     /// A delta above the infinite mass by this share of the rest, or a little more, with few digits.
     fn delta_above(&self, share: u32) -> Rational {
         const UNIT: u32 = 1_000_000;
@@ -229,7 +235,18 @@ impl Asked<'_> {
             }
         }
         self.read(&Question::Explain { delta: text });
-        self.read(&Question::Curve);
+        self.of_profile();
+    }
+
+    fn of_profile(&mut self) {
+        let Some(json) = self.given("curve", &Question::Curve) else { return };
+        for (at, epsilon) in [0u32, 1, 2].into_iter().enumerate() {
+            let (low, high) = exp(&Rational::from(epsilon));
+            let delta = |x: &Rational| self.truth.worst(|pairs| truth::delta(pairs, x));
+            let (least, most) = (delta(&high), delta(&low));
+            let ends = json!({ "lower": json["delta_lower"][at], "upper": json["delta_upper"][at] });
+            self.compare("curve", &ends, &least, &most);
+        }
     }
 
     /// At the infinite mass there is an epsilon, the largest loss that is finite; below it there is none.
@@ -348,7 +365,7 @@ impl Asked<'_> {
     /// The number that `calibrate` finds keeps the promise, and its neighbor on the grid does not.
     fn of_calibrate(&mut self) {
         let Some(text) = calibrated::sought(self.world) else { return };
-        for target in Target::ALL {
+        for target in self.some(&Target::ALL) {
             let question = Question::Calibrate { target, text: text.clone(), decimals: 2 };
             let json = match self.ask(&question) {
                 Answer::Given(json) => json,
@@ -401,10 +418,7 @@ pub fn ask(world: &World, is_printed: bool, folder: &Path, tally: &mut Tally) {
     }
     asked.of_epsilon();
     asked.of_lenient();
-    // A process a prior: elsewhere one of them, by the last digits of a probability of the world.
-    let priors = ["3/10", "1/2", "7/10"];
-    let one = asked.truth.up[0][0].0.denom().mod_u(3) as usize;
-    for prior in if is_printed { &priors[..] } else { &priors[one..=one] } {
+    for prior in asked.some(&["3/10", "1/2", "7/10"]) {
         asked.of_risk(prior);
     }
     asked.of_calibrate();

@@ -130,6 +130,17 @@ struct Said<'a> {
     numbers: &'a [String],
 }
 
+/// The first cell of the row of a type I error.
+fn row(alpha: &Rational) -> String {
+    (alpha.numer().to_f64() / alpha.denom().to_f64()).to_string()
+}
+
+/// Whether something holds for all type I errors; `None` if it cannot be read for one.
+fn all(alphas: &[String], holds: impl Fn(&Rational) -> Option<bool>) -> Option<bool> {
+    let each = alphas.iter().map(|alpha| holds(&parse(alpha).ok()?)).collect::<Option<Vec<bool>>>()?;
+    Some(each.into_iter().all(|one| one))
+}
+
 /// A number with this many digits is at most a unit of the last one from the truth.
 fn around(text: &str, digits: u32) -> Option<Interval> {
     // Close to one the complement is printed.
@@ -196,16 +207,16 @@ impl Said<'_> {
             }
             Question::Explain { delta } => {
                 let delta = parse(delta).ok()?;
+                // The sentence is about the ends that the two lines before it print.
+                let end = |sign: &str| {
+                    let mut lines = self.text.lines().map(str::trim);
+                    parse(lines.find_map(|line| line.strip_prefix(&format!("epsilon {sign} ")))?).ok()
+                };
+                let is_kept = self.delta(&end("<=")?).0 <= delta.clone() + own_error();
                 match claim {
-                    // The sentence is about the ends that the two lines before it print.
-                    "delta at the ends of epsilon" => {
-                        let end = |sign: &str| {
-                            let mut lines = self.text.lines().map(str::trim);
-                            parse(lines.find_map(|line| line.strip_prefix(&format!("epsilon {sign} ")))?).ok()
-                        };
-                        let (lower, upper) = (self.delta(&end(">=")?).1, self.delta(&end("<=")?).0);
-                        Some(lower >= delta.clone() - own_error() && upper <= delta + own_error())
-                    }
+                    "delta at the ends of epsilon" => Some(is_kept && self.delta(&end(">=")?).1 >= delta - own_error()),
+                    "delta at the upper end of epsilon" => Some(is_kept),
+                    "delta at zero" => Some(self.delta(&Rational::new()).0 <= self.number(0)? + own_error()),
                     _ => self.of_mass(claim),
                 }
             }
@@ -226,9 +237,9 @@ impl Said<'_> {
                         let ratio = self.truth.ratio(&delta)?;
                         Some(exactly(cell("posterior")?, &truth::posterior(&prior, &ratio, &Rational::from(1))))
                     }
-                    "posterior of events" => {
+                    "posterior of events at most" => {
                         let events = self.truth.worst(|pairs| truth::events(pairs, &prior, &delta));
-                        Some(exactly(cell("events").or_else(|| cell("posterior"))?, &events))
+                        Some(cell("posterior")?.upper >= events - own_error())
                     }
                     "posterior exceeded" if !self.world.is_known() => Some(true),
                     "posterior exceeded" => {
@@ -238,19 +249,27 @@ impl Said<'_> {
                     _ => self.of_mass(claim),
                 }
             }
-            Question::RiskCurve { prior, alphas } => match claim {
-                "power" => {
-                    let (prior, mut all) = (parse(prior).ok()?, true);
-                    for alpha in alphas {
-                        let alpha = parse(alpha).ok()?;
-                        let row = (alpha.numer().to_f64() / alpha.denom().to_f64()).to_string();
-                        let power = 1 - truth::beta(&self.truth.up, &alpha);
-                        let posterior = truth::posterior(&prior, &power, &alpha);
-                        all &= exactly(around(&self.cell(&row, "power")?, 6)?, &power);
-                        all &= exactly(around(&self.cell(&row, "posterior")?, 6)?, &posterior);
-                    }
-                    Some(all)
+            Question::RiskCurve { prior, alphas } => {
+                let holds = |printed: Interval, truth: &Rational| match claim {
+                    "power at most" => printed.upper >= truth.clone() - own_error(),
+                    _ => exactly(printed, truth),
+                };
+                let prior = parse(prior).ok()?;
+                let of = |alpha: &Rational| {
+                    let power = 1 - truth::beta(&self.truth.up, alpha);
+                    let posterior = truth::posterior(&prior, &power, alpha);
+                    let cell = |column: &str| around(&self.cell(&row(alpha), column)?, 6);
+                    Some(holds(cell("power")?, &power) && holds(cell("posterior")?, &posterior))
+                };
+                match claim {
+                    "power" | "power at most" => all(alphas, of),
+                    _ => self.of_mass(claim),
                 }
+            }
+            Question::Tradeoff { alphas } => match claim {
+                "type II error" => all(alphas, |alpha| {
+                    Some(exactly(around(&self.cell(&row(alpha), "beta")?, 12)?, &self.truth.beta(alpha)))
+                }),
                 _ => self.of_mass(claim),
             },
             Question::Calibrate { target, .. } => match claim {
@@ -273,7 +292,7 @@ impl Said<'_> {
                 }
                 _ => None,
             },
-            Question::Tradeoff { .. } | Question::Curve => self.of_mass(claim),
+            Question::Curve => self.of_mass(claim),
         }
     }
 
