@@ -28,6 +28,21 @@ fn text(name: &str) -> String {
 }
 
 /// A country in a folder: its specification, areas and records.
+/// Aldria in one part, one grouping and rho 2.
+const ONE_PART: &str = r#"title = "Aldria"
+privacy = "zcdp"
+stage_1_fraction = 0.1
+allow_negative_counts = true
+attribute = [{ name = "sex", column = "sex", codes = ["w", "m", "x"] }]
+table = [{ name = "total" }]
+grouping = [{ name = "sex", each = "sex" }]
+tabulate = [{ level = "country", grouping = "sex", budget = 2 }]
+[geography]
+area = "hamlet"
+part = [{ name = "Aldria", column = "province", codes = ["Midt", "Nord", "Øst"] }]
+level = [{ name = "country", part = "Aldria" }]
+"#;
+
 struct Country {
     folder: tempfile::TempDir,
 }
@@ -357,6 +372,58 @@ fn a_draw_is_logged_and_a_second_one_is_refused() {
     let said = refusal(&again.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(said.contains("discard"), "{said}");
     assert!(!other.exists());
+}
+
+/// Six draws of the same people under six names of the same part: everybody spends all six budgets.
+#[test]
+fn budgets_of_parts_under_other_names_add_up() {
+    let country = Country::new(ONE_PART, &text("hamlets.csv"), &text("persons.csv"));
+    let draw = |out: &str, more: &[&str]| {
+        let out = country.path(out).display().to_string();
+        let args = country.tabulate(&[&["--out", &out][..], more].concat());
+        assay(&args.iter().map(String::as_str).collect::<Vec<_>>()).assert().success();
+        let certificate = fs::read_to_string(format!("{out}/certificate.json")).unwrap();
+        let page = fs::read_to_string(format!("{out}/certificate.md")).unwrap();
+        (serde_json::from_str::<Value>(&certificate).unwrap(), page)
+    };
+    draw("r1", &[]);
+    for at in 2..=6 {
+        let name = format!("\"K{at}\"");
+        let specification = ONE_PART.replace("\"Aldria\", column", &format!("{name}, column"));
+        let specification = specification.replace("part = \"Aldria\"", &format!("part = {name}"));
+        assert_eq!(specification.matches(&name).count(), 2);
+        fs::write(country.path("country.toml"), specification).unwrap();
+        let (certificate, page) = draw(&format!("r{at}"), &["--discard"]);
+        let spent = 2 * at;
+        let all = &certificate["all_draws"];
+        let exact = |value: &Value| value["rho_exact"].as_str().unwrap().to_string();
+        assert_eq!((exact(all), exact(&all["bounded"])), (spent.to_string(), (2 * spent).to_string()));
+        assert!(page.contains(&format!("together up to {spent}, and {} where", 2 * spent)), "{page}");
+    }
+    // A ledger takes the sum of all draws from the certificate of the last.
+    let ledger = "name = \"l\"\ntitle = \"t\"\nsource = \"s\"\nrule = \"all compose\"\n[[population]]\nname = \"people\"\nneighbors = \"add-remove\"\n[[entry]]\nsafetab = \"r6\"\n";
+    fs::write(country.path("l.toml"), ledger).unwrap();
+    let answer = json(&["ledger", country.path("l.toml").to_str().unwrap(), "--delta", "1e-10"]);
+    assert_eq!(answer["populations"][0]["zcdp_total"]["rho"], 12, "{answer}");
+    // The same part under the same name again: in both draws it has the same people, who spend 2 more, and no more.
+    let (certificate, _) = draw("r7", &["--discard"]);
+    assert_eq!(certificate["all_draws"]["rho_exact"], "14");
+    // Equal names of other areas: whoever is in Midt can be in the larger part of each draw.
+    let two = |north: &str, south: &str| {
+        let parts = format!(
+            "part = [{{ name = \"N\", column = \"province\", codes = [{north}] }}, {{ name = \"S\", column = \"province\", codes = [{south}] }}]\n"
+        );
+        let levels = "level = [{ name = \"n\", part = \"N\" }, { name = \"s\", part = \"S\" }]\n";
+        let (head, _) = ONE_PART.split_once("tabulate = ").unwrap();
+        let tabulate = "tabulate = [{ level = \"n\", grouping = \"sex\", budget = 2 }, { level = \"s\", grouping = \"sex\", budget = 0.125 }]\n";
+        format!("{head}{tabulate}[geography]\narea = \"hamlet\"\n{parts}{levels}")
+    };
+    let (midt, others) = ("\"Midt\"", "\"Nord\", \"Øst\"");
+    for (specification, all) in [(two(midt, others), "16"), (two(midt, others), "18"), (two(others, midt), "20")] {
+        fs::write(country.path("country.toml"), specification).unwrap();
+        let (certificate, _) = draw(&format!("of{all}"), &["--discard"]);
+        assert_eq!(certificate["all_draws"]["rho_exact"], all);
+    }
 }
 
 #[test]

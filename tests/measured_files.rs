@@ -575,6 +575,32 @@ fn a_second_draw_is_a_second_budget() {
     assert_ne!(noise("kept"), noise("out"));
 }
 
+/// Budgets about a changed record say nothing about an added one, so draws of both are not added up.
+#[test]
+fn budgets_of_different_relations_are_not_added() {
+    let folder = prepared();
+    let bounded = release_text();
+    // The same noise by the same rho: an added record moves each count once, a changed one twice.
+    let added = bounded.replace("neighbors = \"bounded\"", "neighbors = \"add-remove\"");
+    let added = added.replace("sigma2_times_rho = \"1\"", "sigma2_times_rho = \"1/2\"");
+    assert!(added.contains("add-remove") && added.contains("1/2\"\n[[attribute]]"));
+    let draw = |release: &str, out: &str, more: &[&str]| {
+        put(folder.path(), "release.toml", release);
+        let output = measure(folder.path(), &[&["--discard", "--json"][..], more].concat());
+        let said = answer(&output);
+        fs::rename(folder.path().join("out"), folder.path().join(out)).unwrap();
+        said
+    };
+    draw(&bounded, "first", &[]);
+    let second = draw(&bounded, "second", &[]);
+    assert_eq!(second["all_draws"]["rho_exact"], "4");
+    let third = draw(&added, "third", &[]);
+    assert!(third["all_draws"].is_null(), "{third}");
+    assert_eq!(third["draws_of_this_unit"]["rho_exact"], "2");
+    let others = serde_json::json!([{ "draws": 2, "unit": "rho", "neighbors": "bounded", "together_exact": "4" }]);
+    assert_eq!(third["earlier_budgets_of_other_units"], others);
+}
+
 /// A draw whose run ended before its release was complete: the same noise again, but only for the same inputs.
 #[test]
 fn an_unfinished_draw_is_resumed_with_the_same_noise_for_the_same_inputs_only() {

@@ -173,7 +173,7 @@ fn put(measured: Measured, job: &Job, mut page: Page) -> Page {
         spent(&measured.spending, &job.delta, job.digits),
         measured.records,
     ));
-    if let Some(said) = measured.earlier.in_words(&measured.unit.replace('_', " "), false) {
+    if let Some(said) = measured.earlier.in_words(measured.unit, Some(measured.relation.name())) {
         let number = measured.draw;
         page.text(format!("This is draw {number} in this place, and the line above is of this draw alone. {said}\n"));
     }

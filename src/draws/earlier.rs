@@ -1,12 +1,12 @@
 //! Draws before the current one.
 
+use super::DrawIntent;
+
 /// A draw before the current one, which has spent its budget if anybody saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierDraw {
-    /// The budgets as exact fractions, by the names of the parts that they were spent on.
-    pub budget: Vec<(String, String)>,
-    /// The unit of the budgets; empty if the log does not give it.
-    pub unit: String,
+    /// Its intent.
+    pub intent: DrawIntent,
     /// Whether it drew from the same records into another folder.
     pub elsewhere: bool,
 }

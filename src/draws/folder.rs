@@ -135,11 +135,8 @@ impl ReleaseFolder {
 
     /// The draws before a draw of this number, here and elsewhere.
     fn earlier(&self, number: u64) -> Vec<EarlierDraw> {
-        let here = self.log.begun().filter(|(draw, ..)| *draw < number).map(|(_, _, intent)| EarlierDraw {
-            budget: intent.budget.clone(),
-            unit: intent.unit.clone(),
-            elsewhere: false,
-        });
+        let here = self.log.begun().filter(|(draw, ..)| *draw < number);
+        let here = here.map(|(_, _, intent)| EarlierDraw { intent: intent.clone(), elsewhere: false });
         let known = self.known();
         let others = self.records.iter().flat_map(|log| log.others(self.log.path(), &known));
         here.chain(others.map(DrawOfRecords::earlier)).collect()
@@ -274,7 +271,7 @@ impl ReleaseFolder {
                 ));
             }
         }
-        if intent != begun {
+        if !intent.repeats(begun) {
             return refused(&format!(
                 "draw {number} was begun with version {}, insecure seed {:?} and other inputs or budgets than now (version \
                  {}, insecure seed {:?}): restore them, or discard the draw",

@@ -26,8 +26,58 @@ pub struct DrawIntent {
     /// The unit of the budgets: `rho` or `pure_epsilon`; empty in logs of versions that did not record it.
     #[serde(default)]
     pub unit: String,
+    /// The relation of neighbors that the budgets are about: its name in releases, or [`OF_HOUSEHOLDS`]; empty in logs of versions that did not record it.
+    #[serde(default)]
+    pub relation: String,
+    /// A hash of the definition of the parts: equal only where every record is in the part of the same name. Empty if
+    /// it is not known.
+    #[serde(default)]
+    pub parts: String,
     /// The seed, if the key is not the operating system's.
     pub insecure_seed: Option<u64>,
+}
+
+/// The relation of draws from records of persons, by its name in releases: a record is added or removed.
+pub const ADD_REMOVE: &str = "add-remove";
+/// The relation of draws from household records: a household is added or removed, and not a person.
+pub const OF_HOUSEHOLDS: &str = "household add-remove";
+
+impl DrawIntent {
+    /// The unit and the relation of the budgets; `None` if they are not known.
+    pub(super) fn kind(&self) -> Option<(&str, &str)> {
+        // Versions that did not record the relation tabulated under add-remove only, and measured under either.
+        let has = |start: &str| self.inputs.iter().any(|(role, _)| role.starts_with(start));
+        let relation = match self.relation.as_str() {
+            "" if has("spine") => return None,
+            "" if has("totals ") => OF_HOUSEHOLDS,
+            "" => ADD_REMOVE,
+            named => named,
+        };
+        (!self.unit.is_empty()).then_some((&self.unit, relation))
+    }
+
+    /// Whether a draw with this intent repeats one that was begun, maybe by a version that recorded less.
+    pub(super) fn repeats(&self, begun: &DrawIntent) -> bool {
+        let mut expected = self.clone();
+        if begun.relation.is_empty() {
+            (expected.relation, expected.parts) = (String::new(), begun.parts.clone());
+        }
+        expected == *begun
+    }
+
+    /// An intent of which only the budget matters.
+    #[cfg(test)]
+    pub(super) fn of_budget((unit, relation): (&str, &str), budget: Vec<(String, String)>) -> DrawIntent {
+        DrawIntent {
+            version: String::new(),
+            inputs: Vec::new(),
+            budget,
+            unit: unit.to_string(),
+            relation: relation.to_string(),
+            parts: String::new(),
+            insecure_seed: None,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 //! Two draws of the same records spend two budgets: a reader of an unfinished release and of a second one knows two
 //! noisy values of each count. So a draw is logged before the first noise, and its key is kept until the release is
 //! complete. A draw that was not completed is repeated bit by bit, or counted as spent. A log beside the records lists
-//! draws into other folders. Two cases are not detected: copies of the records under other names, and records that can
-//! be read only once.
+//! draws into other folders. Three cases are not detected: copies of the records under other names, hard links in other
+//! folders, and records that can be read only once.
 //!
 //! `assay tabulate` and `assay measure` publish through a [`ReleaseFolder`].
 //!
@@ -24,7 +24,7 @@ mod key;
 mod log;
 mod records;
 
-pub use budgets::EarlierBudgets;
+pub use budgets::{EarlierBudgets, OtherBudgets};
 pub use earlier::{EarlierDraw, UnfinishedDraw};
 pub use folder::{Draw, ReleaseFolder, Taken, confidential_hash};
-pub use log::DrawIntent;
+pub use log::{ADD_REMOVE, DrawIntent, OF_HOUSEHOLDS};

@@ -135,6 +135,6 @@ impl RecordsLog {
 impl DrawOfRecords {
     /// The draw as one that has spent its budget.
     pub(super) fn earlier(&self) -> EarlierDraw {
-        EarlierDraw { budget: self.intent.budget.clone(), unit: self.intent.unit.clone(), elsewhere: true }
+        EarlierDraw { intent: self.intent.clone(), elsewhere: true }
     }
 }

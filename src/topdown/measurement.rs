@@ -28,7 +28,7 @@ use crate::{
     },
     loss::law::Law,
     noise::Distribution,
-    release::{Release, input::ReleaseInput},
+    release::{Neighbors, Release, input::ReleaseInput},
     spine::{bypass::Privacy, own::UnitIds, spine_files::SavedSpine},
 };
 
@@ -144,6 +144,8 @@ pub struct Measured {
     pub earlier: EarlierBudgets,
     /// The unit of the budgets in the log.
     pub unit: &'static str,
+    /// The relation of neighbors that the budgets are about.
+    pub relation: Neighbors,
     /// The reason why the log beside the records could not be written, if so.
     pub unlogged: Option<String>,
     /// The seed, if anybody who knows it can subtract the noise.
@@ -220,6 +222,7 @@ impl Job {
             draw: number,
             earlier,
             unit: spending.unit().0,
+            relation: release.neighbors,
             spending,
             unlogged,
             insecure_seed: streams.insecure_seed(),
@@ -258,6 +261,8 @@ impl Job {
             inputs: inputs.map(|(role, said)| (role.to_string(), said)).into(),
             budget: vec![(unit.replace('_', " "), budget.to_string())],
             unit: unit.to_string(),
+            relation: release.neighbors.name().to_string(),
+            parts: String::new(),
             insecure_seed: self.insecure_seed,
         })
     }
@@ -300,7 +305,7 @@ impl Measured {
         object.insert("out".into(), json!(self.out.display().to_string()));
         object.insert("draw".into(), json!(self.draw));
         object.insert("earlier_draws".into(), json!(self.earlier.draws()));
-        object.extend(self.earlier.json(self.unit, false).unwrap_or_default());
+        object.extend(self.earlier.json(self.unit, Some(self.relation.name())).unwrap_or_default());
         if let Some(seed) = self.insecure_seed {
             object.insert("insecure_seed".into(), json!(seed));
         }

@@ -135,6 +135,14 @@ impl Program for CountryInputs {
         self.specification.geography.parts[part].name.clone()
     }
 
+    /// The area of a record, its row in the geography, and the codes of every part decide.
+    fn parts(&self, files: &[(String, String)]) -> String {
+        let geography = files.iter().find(|(role, _)| role == "geography").map(|(_, hash)| hash);
+        let rules = &self.specification.geography;
+        let parts: Vec<_> = rules.parts.iter().map(|part| (&part.name, &part.chosen)).collect();
+        json!([geography, rules.area, parts]).to_string()
+    }
+
     fn check_records(
         &self,
         from: RecordSource,

@@ -149,7 +149,7 @@ impl TabulationCertificate<'_> {
         });
         let Value::Object(fields) = &mut object else { return object };
         fields.extend(self.guarantees(&self.total));
-        if let Some(all) = self.earlier.json(self.unit(), true) {
+        if let Some(all) = self.earlier.json(self.unit(), None) {
             fields.extend(all);
         }
         if let Some(gamma) = self.gamma {

@@ -65,7 +65,7 @@ impl TabulationCertificate<'_> {
         }
         let whose = if self.of_households { "household" } else { "person" };
         writeln!(page, "Unbounded: one {whose}'s record is added or removed. Bounded: one record is changed.\n")?;
-        if let (Some(draw), Some(said)) = (self.draw, self.earlier.in_words(&unit, true)) {
+        if let (Some(draw), Some(said)) = (self.draw, self.earlier.in_words(self.unit(), None)) {
             writeln!(page, "**This is draw {draw}. {said}**\n")?;
         }
         Ok(())

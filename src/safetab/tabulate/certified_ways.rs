@@ -94,14 +94,15 @@ impl CertifiedWays {
         let is_pure = privacy == Privacy::Pure;
         let earlier = EarlierBudgets::from_json(&all, unit)
             .ok_or_else(|| reader.refuse("earlier_draws", "the budgets of these draws beside it"))?;
-        if earlier.others > 0 {
+        if !earlier.others.is_empty() {
             return Err(reader.refuse(
                 "earlier_draws_of_another_unit",
-                "0: earlier draws of the same records spent a budget that is in no sum",
+                "0: earlier draws of the same records spent a budget of another unit or relation, which is in no sum",
             ));
         }
         if earlier.draws() > 0 {
-            return Ok(CertifiedWays { program: kind.program(), is_pure, budget: earlier.together, ways: Vec::new() });
+            let budget = earlier.bound(&all, &budget);
+            return Ok(CertifiedWays { program: kind.program(), is_pure, budget, ways: Vec::new() });
         }
         let ways = reader.ways(&all, kind, privacy)?;
         let spent = |way: &Composition| if is_pure { way.pure_epsilon() } else { Some((**way.rho()).clone()) };

@@ -77,6 +77,10 @@ pub(in crate::safetab) trait Program: Sized {
     /// The name of a pass.
     fn pass_name(&self, pass: Self::Pass) -> String;
 
+    /// The definition of the passes, from the hashes of the public files by their roles: equal only where every record is
+    /// in the pass of the same name.
+    fn parts(&self, files: &[(String, String)]) -> String;
+
     /// Checks all records. An error contains the whole report, which may have earlier violations.
     fn check_records(
         &self,
@@ -233,6 +237,11 @@ impl<P: BureauProgram> Program for P {
 
     fn pass_name(&self, pass: Pass) -> String {
         certificate::name(pass).to_string()
+    }
+
+    /// The state of a record decides, in every file of geography.
+    fn parts(&self, _: &[(String, String)]) -> String {
+        "Puerto Rico: records of state 72. United States: records of the other states".to_string()
     }
 
     fn check_records(

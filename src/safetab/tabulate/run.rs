@@ -17,9 +17,12 @@ use super::{
     record_files::RecordFiles,
 };
 use crate::{
-    draws::{DrawIntent, EarlierBudgets, ReleaseFolder, Taken},
+    draws::{ADD_REMOVE, DrawIntent, EarlierBudgets, OF_HOUSEHOLDS, ReleaseFolder, Taken},
     error::{Error, Result},
-    io::files::{file_error, write_whole},
+    io::{
+        files::{file_error, write_whole},
+        provenance::sha256_of_text,
+    },
     noise::Streams,
     safetab::{
         counting::Counted,
@@ -194,12 +197,15 @@ impl<P: Program> Release<'_, '_, P> {
         let budget = guarantees.passes.iter().zip(self.passes).map(|(guarantees, (pass, _))| {
             (self.inputs.pass_name(*pass), guarantees.pass.unbounded.budget.to_string())
         });
+        let relation = if self.inputs.is_of_households() { OF_HOUSEHOLDS } else { ADD_REMOVE };
         let settings = job.public.settings::<P>();
         let intent = DrawIntent {
             version: env!("CARGO_PKG_VERSION").to_string(),
             inputs: [self.hashes, &settings].concat(),
             budget: budget.collect(),
             unit: unit_of(self.inputs).to_string(),
+            relation: relation.to_string(),
+            parts: sha256_of_text(&self.inputs.parts(self.hashes)),
             insecure_seed: job.insecure_seed,
         };
         let mut draw = folder.draw(&intent, records, job.unfinished)?;

@@ -25,7 +25,7 @@ use crate::{
 pub(super) const FILES: [&str; 2] = ["certificate.json", "certificate.md"];
 
 /// Keys that depend on the run and not on the inputs.
-const OF_THE_RUN: [&str; 11] = [
+const OF_THE_RUN: [&str; 13] = [
     "program",
     "commit",
     "seed",
@@ -34,8 +34,10 @@ const OF_THE_RUN: [&str; 11] = [
     "earlier_draws",
     "earlier_budgets_exact",
     "earlier_draws_of_another_unit",
+    "earlier_budgets_of_other_units",
     "earlier_draws_into_other_folders",
     "all_draws",
+    "draws_of_this_unit",
     "coterminous_groups_replaced",
 ];
 
