@@ -426,6 +426,65 @@ fn budgets_of_parts_under_other_names_add_up() {
     }
 }
 
+/// A second draw is noticed by each name of the records: the folder of a file, a file of a folder, and links.
+#[cfg(unix)]
+#[test]
+fn records_are_recognized_by_each_of_their_names() {
+    use std::os::unix::fs::symlink;
+    let row = "area,a1,a2,a3,sex\nx,p,s,q,w\n";
+    let draw = |country: &Country, records: &str, out: &str, more: &[&str]| {
+        let (records, out) = (country.path(records).display().to_string(), country.path(out).display().to_string());
+        let mut args = country.tabulate(&[&["--out", &out][..], more].concat());
+        let place = args.iter().position(|word| word == "--persons").unwrap();
+        args[place + 1] = records;
+        let output = assay(&args.iter().map(String::as_str).collect::<Vec<_>>()).assert().get_output().clone();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let made = || {
+        let country = Country::new(SMALL, "area\nx\n", row);
+        for folder in ["cef", "elsewhere"] {
+            fs::create_dir(country.path(folder)).unwrap();
+        }
+        for file in ["cef/44.csv", "cef/09.csv", "elsewhere/real.csv"] {
+            fs::write(country.path(file), row).unwrap();
+        }
+        fs::hard_link(country.path("cef/44.csv"), country.path("cef/same.csv.bak")).unwrap();
+        symlink(country.path("elsewhere/real.csv"), country.path("cef/link.csv")).unwrap();
+        symlink(country.path("cef"), country.path("other-name")).unwrap();
+        country
+    };
+    for (first, second) in [
+        ("cef", "cef/44.csv"),
+        ("cef/44.csv", "cef"),
+        ("cef", "other-name/09.csv"),
+        ("other-name", "cef"),
+        ("cef", "elsewhere/real.csv"),
+        ("elsewhere/real.csv", "cef"),
+        ("cef/link.csv", "elsewhere/real.csv"),
+        ("cef/same.csv.bak", "cef/44.csv"),
+    ] {
+        let country = made();
+        assert_eq!(draw(&country, first, "d1", &[]), (0, String::new()), "{first}");
+        let (code, said) = draw(&country, second, "d2", &[]);
+        assert!(code == 2 && said.contains("drawn from before, once"), "{first}, {second}: {said}");
+        assert_eq!(draw(&country, second, "d2", &["--discard"]), (0, String::new()), "{first}, {second}");
+        let text = fs::read_to_string(country.path("d2/certificate.json")).unwrap();
+        let certificate: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&certificate["draw"], &certificate["earlier_draws"]), (&1.into(), &1.into()), "{first}, {second}");
+        // By any name both draws count now, each once.
+        let (code, said) = draw(&country, "cef", "d3", &[]);
+        assert!(code == 2 && said.contains("drawn from before, 2 times"), "{first}, {second}: {said}");
+    }
+    // Another file of the same folder has other people.
+    let country = made();
+    assert_eq!(draw(&country, "cef/44.csv", "d1", &[]).0, 0);
+    assert_eq!(draw(&country, "cef/09.csv", "d2", &[]), (0, String::new()));
+    // A hard link in another folder cannot be found, and the warning says so.
+    fs::hard_link(country.path("cef/09.csv"), country.path("elsewhere/09.csv")).unwrap();
+    let (code, said) = draw(&country, "elsewhere/09.csv", "d3", &[]);
+    assert!(code == 0 && said.contains("is a hard link of a file in another"), "{said}");
+}
+
 #[test]
 fn a_record_that_breaks_a_rule_is_named_by_its_place_only() {
     let header = "hamlet,tongue_1,tongue_2,calling,sex,age\n";

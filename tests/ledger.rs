@@ -308,6 +308,22 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     assert!(bench.refused(&DELTA).contains("expected neighbors and rho"));
     bench.put("measured/measurements.json", &manifest.replacen("\"draw\": 1", "\"draw\": 2", 1));
     assert!(bench.refused(&DELTA).contains("the draws before it spent budgets as well"));
+    // With the budgets of earlier draws their sum enters, and an exact account is refused.
+    let earlier = "\"earlier_draws\": 1, \"earlier_budgets_exact\": [\"5\"], \"earlier_draws_of_another_unit\": 0, \
+                   \"earlier_budgets_of_other_units\": [], \"earlier_draws_into_other_folders\": 1, \
+                   \"all_draws\": { \"rho\": 6, \"rho_exact\": \"6\" }";
+    let after = manifest.replacen("\"earlier_draws\": 0", earlier, 1);
+    assert_ne!(after, manifest);
+    bench.put("measured/measurements.json", &after);
+    assert_eq!(bench.account()["populations"][0]["zcdp_total"]["rho"], 6);
+    bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
+    assert!(bench.refused(&DELTA).contains("only the budgets are known"));
+    bench.put("l.toml", &own);
+    let other = "\"earlier_draws_of_another_unit\": 1, \"earlier_budgets_of_other_units\": [{ \"draws\": 1 }]";
+    let other =
+        after.replacen("\"earlier_draws_of_another_unit\": 0, \"earlier_budgets_of_other_units\": []", other, 1);
+    bench.put("measured/measurements.json", &other);
+    assert!(bench.refused(&DELTA).contains("earlier_draws_of_another_unit"));
     // Pure differential privacy: a guarantee, or with the spine the noise itself.
     let shares = Release::find("pl94-units-us").unwrap();
     let share = |level: &GeoLevel| {

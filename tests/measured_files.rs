@@ -558,7 +558,11 @@ fn a_second_draw_is_a_second_budget() {
     let second = answer(&measure(folder.path(), &["--discard", "--json"]));
     assert_eq!((&second["draw"], &second["earlier_draws"]), (&serde_json::json!(2), &serde_json::json!(1)));
     let manifest = fs::read_to_string(folder.path().join("out/measurements.json")).unwrap();
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&manifest).unwrap()["draw"], 2);
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["draw"], 2);
+    for key in ["earlier_draws", "earlier_budgets_exact", "earlier_draws_into_other_folders", "all_draws"] {
+        assert!(!manifest[key].is_null() && manifest[key] == second[key], "{key}: {manifest}");
+    }
     // The noise differs, with a key from the operating system. A single count could be equal by chance; those of all units are not.
     let noise = |of: &str| {
         let levels = fs::read_dir(folder.path().join(of)).unwrap().map(|level| level.unwrap().path());
@@ -599,6 +603,8 @@ fn budgets_of_different_relations_are_not_added() {
     assert_eq!(third["draws_of_this_unit"]["rho_exact"], "2");
     let others = serde_json::json!([{ "draws": 2, "unit": "rho", "neighbors": "bounded", "together_exact": "4" }]);
     assert_eq!(third["earlier_budgets_of_other_units"], others);
+    let manifest = fs::read_to_string(folder.path().join("third/measurements.json")).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&manifest).unwrap()["earlier_budgets_of_other_units"], others);
 }
 
 /// A draw whose run ended before its release was complete: the same noise again, but only for the same inputs.

@@ -36,7 +36,7 @@ pub struct ReleaseFolder {
     part: PathBuf,
     log: DrawLog,
     key: KeyFile,
-    /// The log beside the records; `None` for records without a path, and for noise from a given seed.
+    /// The logs beside the records; `None` for records without a path, and for noise from a given seed.
     records: Option<RecordsLog>,
     /// Held as long as the run lives.
     _lock: File,
@@ -115,7 +115,7 @@ impl ReleaseFolder {
     fn unless_drawn_elsewhere(self) -> Result<Taken> {
         let known = self.known();
         let others = self.records.as_ref().map(|log| log.others(self.log.path(), &known)).unwrap_or_default();
-        let (Some(log), Some(last)) = (&self.records, others.last()) else { return Ok(Taken::Free(Box::new(self))) };
+        let Some((log, last)) = others.last() else { return Ok(Taken::Free(Box::new(self))) };
         let spent =
             last.intent.budget.iter().map(|(name, budget)| format!("{name}: {budget}")).collect::<Vec<_>>().join(", ");
         let why = format!(
@@ -125,7 +125,7 @@ impl ReleaseFolder {
             last.draw,
             last.log.display(),
         );
-        Err(draw_error(log.path(), why))
+        Err(draw_error(log, why))
     }
 
     /// The draws of the release's own log: number and time.
@@ -139,7 +139,7 @@ impl ReleaseFolder {
         let here = here.map(|(_, _, intent)| EarlierDraw { intent: intent.clone(), elsewhere: false });
         let known = self.known();
         let others = self.records.iter().flat_map(|log| log.others(self.log.path(), &known));
-        here.chain(others.map(DrawOfRecords::earlier)).collect()
+        here.chain(others.map(|(_, draw)| draw.earlier())).collect()
     }
 
     /// Locks the folder for unfinished files, empties it, and reads the log.
@@ -245,18 +245,11 @@ impl ReleaseFolder {
         Ok(Draw { number, earlier, unlogged, streams: streams(key, intent.insecure_seed) })
     }
 
-    /// Logs a draw beside the records. Returns the reason if their folder is read-only.
+    /// Logs a draw beside the records. Returns the reason if it cannot be logged, or not for every name of the records.
     fn log_beside_records(&mut self, draw: u64, unix_time: u64, intent: &DrawIntent) -> Result<Option<String>> {
         let log = self.log.path().to_path_buf();
         let Some(records) = &mut self.records else { return Ok(None) };
-        if records.has(&log, draw, unix_time) {
-            return Ok(None);
-        }
-        if !records.can_be_written() {
-            return Ok(Some(format!("{}: cannot be written", records.path().display())));
-        }
-        records.append(DrawOfRecords { log, draw, unix_time, intent: intent.clone() })?;
-        Ok(None)
+        records.append(&DrawOfRecords { log, draw, unix_time, intent: intent.clone() })
     }
 
     fn draw_again(&mut self, intent: &DrawIntent, records: &[u8; 32]) -> Result<Draw> {

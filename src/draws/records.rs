@@ -1,10 +1,15 @@
-//! The log beside the confidential records: all draws from them, into any folder.
+//! The logs beside the confidential records: all draws from them, into any folder.
 //!
 //! A release has its own log beside its folder, and a second folder has another one. Only a place that both draws see
 //! can show that the same records were drawn from before. It is beside the records: `NAME.draws` for the file or folder
 //! `NAME`, readable by its owner only. It holds no hash of the records, which would identify them; it covers any
 //! file or folder of that name. A file with a corrected record is about the same people, and their budgets still add up. To put
 //! records of other people under the same name, move the log away together with the old records.
+//!
+//! Records have more than one name: a folder and the files in it, and links. Symbolic links are followed, and a draw from
+//! a folder is logged beside the targets of its links, too. A draw reads the logs of the folder above a file, of the files
+//! in a folder, and of hard links in the same folder. A hard link in another folder cannot be found; its existence is
+//! reported.
 
 use std::{
     fs::{self, OpenOptions},
@@ -33,28 +38,94 @@ pub(super) struct DrawOfRecords {
     pub(super) intent: DrawIntent,
 }
 
-/// The log of the draws from some records.
+/// The logs of the draws from some records.
 pub(super) struct RecordsLog {
+    /// The logs that get a line for a draw: that of the file or folder, then those of the targets of links in the folder.
+    own: Vec<LogFile>,
+    /// The logs of other names of these records, or of a part of them.
+    related: Vec<LogFile>,
+    /// The reason why draws may be in no log that is found.
+    hidden: Option<String>,
+}
+
+impl RecordsLog {
+    /// The logs beside a file or a folder of records; `None` for anything else, such as a pipe.
+    pub(super) fn beside(records: &Path) -> Result<Option<Self>> {
+        if !records.is_file() && !records.is_dir() {
+            return Ok(None);
+        }
+        // Symbolic links of the same records lead to one log.
+        let real = real(records)?;
+        let Some(parent) = real.parent().filter(|_| real.file_name().is_some()) else { return Ok(None) };
+        let mut own = vec![real.clone()];
+        let mut related = Vec::new();
+        let mut hidden = None;
+        if real.is_dir() {
+            // A file that was drawn from and is not there now may be in these records under another name.
+            related.extend(logged_in(&real)?);
+            for entry in entries(&real)?.into_iter().filter(|entry| entry.is_file()) {
+                let target = self::real(&entry)?;
+                let (others, reason) = other_names(&target)?;
+                hidden = hidden.or(reason);
+                if target.parent() != Some(&real) {
+                    related.extend(others);
+                    own.push(target);
+                }
+            }
+        } else {
+            (related, hidden) = other_names(&real)?;
+            related.push(parent.to_path_buf());
+        }
+        related.retain(|name| !own.contains(name));
+        related.sort();
+        related.dedup();
+        let read = |names: Vec<PathBuf>| names.iter().map(|name| LogFile::read(log_of(name))).collect::<Result<_>>();
+        Ok(Some(RecordsLog { own: read(own)?, related: read(related)?, hidden }))
+    }
+
+    /// The draws that a release's own log lacks, each with the log that has it: those into other folders, and those whose
+    /// log was removed.
+    pub(super) fn others(&self, own: &Path, known: &[(u64, u64)]) -> Vec<(&Path, &DrawOfRecords)> {
+        let is_known = |draw: &DrawOfRecords| draw.log == own && known.contains(&(draw.draw, draw.unix_time));
+        let mut found: Vec<(&Path, &DrawOfRecords)> = Vec::new();
+        for log in self.own.iter().chain(&self.related) {
+            for draw in log.draws.iter().filter(|draw| !is_known(draw)) {
+                // A draw from a folder may be in several logs.
+                if !found.iter().any(|(_, other)| other.is(draw)) {
+                    found.push((&log.path, draw));
+                }
+            }
+        }
+        found
+    }
+
+    /// Logs a draw that is about to be made, in each of the logs that lacks it. Refuses if another draw was logged
+    /// meanwhile. Returns the reason why a draw may not be noticed: a log that cannot be written, or a hidden name.
+    pub(super) fn append(&mut self, draw: &DrawOfRecords) -> Result<Option<String>> {
+        let mut reason = self.hidden.clone();
+        for log in &mut self.own {
+            if log.draws.iter().any(|known| known.is(draw)) {
+                continue;
+            }
+            if log.can_be_written() {
+                log.append(draw.clone())?;
+            } else {
+                reason = Some(format!("{}: cannot be written", log.path.display()));
+            }
+        }
+        Ok(reason)
+    }
+}
+
+/// The log beside one file or folder.
+struct LogFile {
     path: PathBuf,
     draws: Vec<DrawOfRecords>,
     /// Whether the last line was cut off by a crash.
     is_torn: bool,
 }
 
-impl RecordsLog {
-    /// The log beside a file or a folder of records; `None` for anything else, such as a pipe.
-    pub(super) fn beside(records: &Path) -> Result<Option<Self>> {
-        if !records.is_file() && !records.is_dir() {
-            return Ok(None);
-        }
-        // Two names of the same records lead to one log.
-        let real = fs::canonicalize(records).map_err(|why| file_error(records, why))?;
-        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return Ok(None) };
-        let mut name = name.to_os_string();
-        name.push(".draws");
-        RecordsLog::read(parent.join(name)).map(Some)
-    }
-
+impl LogFile {
     fn read(path: PathBuf) -> Result<Self> {
         let text = match fs::read_to_string(&path) {
             Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -71,27 +142,11 @@ impl RecordsLog {
             })
         };
         let draws = whole.lines().enumerate().map(draw).collect::<Result<_>>()?;
-        Ok(RecordsLog { path, draws, is_torn })
-    }
-
-    /// The path of the log.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The draws that a release's own log lacks: those into other folders, and those whose log was removed.
-    pub(super) fn others(&self, own: &Path, known: &[(u64, u64)]) -> Vec<&DrawOfRecords> {
-        let is_known = |draw: &&DrawOfRecords| draw.log == own && known.contains(&(draw.draw, draw.unix_time));
-        self.draws.iter().filter(|draw| !is_known(draw)).collect()
-    }
-
-    /// Whether the log has a draw.
-    pub(super) fn has(&self, log: &Path, draw: u64, unix_time: u64) -> bool {
-        self.draws.iter().any(|known| known.log == log && (known.draw, known.unix_time) == (draw, unix_time))
+        Ok(LogFile { path, draws, is_torn })
     }
 
     /// Whether the log, or its folder, can be written: the folder of the records may be read-only.
-    pub(super) fn can_be_written(&self) -> bool {
+    fn can_be_written(&self) -> bool {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
         #[cfg(unix)]
@@ -105,7 +160,7 @@ impl RecordsLog {
     }
 
     /// Logs a draw that is about to be made. Refuses if another draw was logged meanwhile.
-    pub(super) fn append(&mut self, draw: DrawOfRecords) -> Result<()> {
+    fn append(&mut self, draw: DrawOfRecords) -> Result<()> {
         let wrong = |why: std::io::Error| file_error(&self.path, why);
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true);
@@ -132,7 +187,61 @@ impl RecordsLog {
     }
 }
 
+/// The path of a log beside a file or a folder.
+fn log_of(records: &Path) -> PathBuf {
+    let mut name = records.as_os_str().to_os_string();
+    name.push(SUFFIX);
+    PathBuf::from(name)
+}
+
+/// The ending of the names of logs.
+const SUFFIX: &str = ".draws";
+
+fn real(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).map_err(|why| file_error(path, why))
+}
+
+/// The paths in a folder.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let wrong = |why: std::io::Error| file_error(folder, why);
+    fs::read_dir(folder).map_err(wrong)?.map(|entry| Ok(entry.map_err(wrong)?.path())).collect()
+}
+
+/// The names in a folder that a log is beside, whether or not they are there.
+fn logged_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let named = |path: PathBuf| Some(path.with_file_name(path.file_name()?.to_str()?.strip_suffix(SUFFIX)?));
+    Ok(entries(folder)?.into_iter().filter_map(named).collect())
+}
+
+/// The hard links of a file that are in its folder and have a log, and the reason if it has names elsewhere.
+#[cfg(unix)]
+fn other_names(file: &Path) -> Result<(Vec<PathBuf>, Option<String>)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(file).map_err(|why| file_error(file, why))?;
+    if found.nlink() < 2 {
+        return Ok((Vec::new(), None));
+    }
+    let folder = file.parent().unwrap_or(file);
+    let is_same = |path: &PathBuf| {
+        fs::symlink_metadata(path).is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
+    };
+    let here: Vec<PathBuf> = entries(folder)?.into_iter().filter(is_same).collect();
+    let hidden = (here.len() as u64) < found.nlink();
+    let reason = format!("covers only names in one folder, and {} is a hard link of a file in another", file.display());
+    Ok((here, hidden.then_some(reason)))
+}
+
+#[cfg(not(unix))]
+fn other_names(_: &Path) -> Result<(Vec<PathBuf>, Option<String>)> {
+    Ok((Vec::new(), None))
+}
+
 impl DrawOfRecords {
+    /// Whether both lines are about the same draw.
+    fn is(&self, other: &DrawOfRecords) -> bool {
+        (&self.log, self.draw, self.unix_time) == (&other.log, other.draw, other.unix_time)
+    }
+
     /// The draw as one that has spent its budget.
     pub(super) fn earlier(&self) -> EarlierDraw {
         EarlierDraw { intent: self.intent.clone(), elsewhere: true }

@@ -8,6 +8,7 @@ use toml::Spanned;
 use super::form::RawEntry;
 use crate::{
     account::{Account, Composition, ledger::Part},
+    draws::EarlierBudgets,
     error::{Error, Result},
     io::{provenance::sha256_of_text, reading::read_text, toml_reader::TomlReader},
     numeric::{notation::exact_json, rational},
@@ -307,6 +308,8 @@ struct Drawn {
     rho: serde_json::Value,
     budget: Rational,
     pure_epsilon: Option<Rational>,
+    /// Whether the budget is that of this draw and earlier ones.
+    is_sum: bool,
 }
 
 impl Drawn {
@@ -316,7 +319,8 @@ impl Drawn {
         if manifest.insecure_seed.is_some() {
             return Err(wrong(file, (0, 0), "insecure_seed: noise from a known seed protects nobody"));
         }
-        if let Some(draw) = manifest.draw.filter(|draw| *draw > 1) {
+        let counted = manifest.earlier_draws.unwrap_or(0).saturating_add(1);
+        if let Some(draw) = manifest.draw.filter(|draw| *draw > counted) {
             let why = format!(
                 "draw: this is draw {draw}, and the draws before it spent budgets as well: enter the sum of all, by the log beside the folder, as a release with budget_only"
             );
@@ -331,14 +335,43 @@ impl Drawn {
         let (Some(neighbors), Some(budget)) = (neighbors, number("rho")) else {
             return Err(wrong(file, (0, 0), "privacy: expected neighbors and rho, as `measure` writes them"));
         };
-        Ok(Drawn {
+        let mut drawn = Drawn {
             file: file.to_path_buf(),
             pure_epsilon: number("pure_epsilon"),
             rho: manifest.privacy["rho"].clone(),
-            release: manifest.release,
+            release: manifest.release.clone(),
             neighbors,
             budget,
-        })
+            is_sum: false,
+        };
+        drawn.add_earlier(&manifest)?;
+        Ok(drawn)
+    }
+
+    /// Adds the budgets of earlier draws of the same records, which somebody may have seen.
+    fn add_earlier(&mut self, manifest: &Manifest) -> Result<()> {
+        if manifest.earlier_draws.is_none_or(|draws| draws == 0) {
+            return Ok(());
+        }
+        let unit = if self.pure_epsilon.is_some() { "pure_epsilon" } else { "rho" };
+        let keys = serde_json::to_value(manifest).ok();
+        let Some(earlier) = keys.and_then(|keys| EarlierBudgets::from_json(&keys, unit)) else {
+            let why = "earlier_draws: expected the budgets of these draws beside it, as `measure` writes them";
+            return Err(wrong(&self.file, (0, 0), why));
+        };
+        if !earlier.others.is_empty() {
+            let why = "earlier_draws_of_another_unit: expected 0: earlier draws of the same records spent budgets of another unit or other \
+                       neighbors, which are in no sum";
+            return Err(wrong(&self.file, (0, 0), why));
+        }
+        // The sum of all draws, which is at least that of this draw.
+        let own = self.pure_epsilon.as_mut().unwrap_or(&mut self.budget);
+        if earlier.together < *own {
+            return Err(wrong(&self.file, (0, 0), "all_draws: expected at least the budget of this draw"));
+        }
+        *own = earlier.together;
+        self.is_sum = true;
+        Ok(())
     }
 
     /// The counts that a record enters on each path of the spine; an error if the release on this spine is not what was drawn.
@@ -351,6 +384,10 @@ impl Drawn {
             );
             wrong(&self.file, (0, 0), why)
         };
+        if self.is_sum {
+            let why = "release and spine: of earlier draws of the same records only the budgets are known: leave both out, for the budget of all draws";
+            return Err(wrong(&self.file, (0, 0), why));
+        }
         if release.name != self.release || release.neighbors != self.neighbors {
             return Err(other());
         }

@@ -200,6 +200,7 @@ impl Job {
             privacy: Value::Object(privacy.clone()),
             provenance: provenance.to_json(),
             draw: Some(number),
+            earlier: earlier_draws(&earlier, spending.unit().0, release.neighbors),
         };
         let (out, at) = (folder.release(), &mut |done, of| see(Progress { stage: "noise on measurements", done, of }));
         let manifest = match nmf {
@@ -304,13 +305,19 @@ impl Measured {
         object.insert("confidential".into(), confidential);
         object.insert("out".into(), json!(self.out.display().to_string()));
         object.insert("draw".into(), json!(self.draw));
-        object.insert("earlier_draws".into(), json!(self.earlier.draws()));
-        object.extend(self.earlier.json(self.unit, Some(self.relation.name())).unwrap_or_default());
+        object.extend(earlier_draws(&self.earlier, self.unit, self.relation));
         if let Some(seed) = self.insecure_seed {
             object.insert("insecure_seed".into(), json!(seed));
         }
         Value::Object(object)
     }
+}
+
+/// The keys about earlier draws of the same records.
+fn earlier_draws(earlier: &EarlierBudgets, unit: &str, relation: Neighbors) -> Map<String, Value> {
+    let mut keys = earlier.json(unit, Some(relation.name())).unwrap_or_default();
+    keys.insert("earlier_draws".into(), json!(earlier.draws()));
+    keys
 }
 
 /// The files with the noise of the units that carry the smallest share.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{
     histograms::Histograms,
@@ -41,10 +42,31 @@ pub struct Manifest {
     pub release: String,
     /// The privacy of all noisy counts together, as the program states it.
     #[serde(default)]
-    pub privacy: serde_json::Value,
+    pub privacy: Value,
     /// The number of the draw in its log, from 1; `None` if it was drawn without a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<u64>,
+    /// The draws of the same records before this one, and their budgets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_draws: Option<u64>,
+    /// For each of them with the unit and the neighbors of this draw, its budget as an exact fraction.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub earlier_budgets_exact: Value,
+    /// The number of the others.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub earlier_draws_of_another_unit: Value,
+    /// Their budgets.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub earlier_budgets_of_other_units: Value,
+    /// The number of earlier draws into other folders.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub earlier_draws_into_other_folders: Value,
+    /// The budget of all draws together; null where units or neighbors differ.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub all_draws: Value,
+    /// The budget of this draw and all earlier ones of its unit and neighbors, where that is not the budget of all.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub draws_of_this_unit: Value,
     /// The seed, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
     /// The parts by state, in the layout of noisy measurement files: all of them together form the nation.
@@ -54,7 +76,7 @@ pub struct Manifest {
     pub files: Vec<MeasurementFile>,
     /// The program, command line and inputs that produced them.
     #[serde(default)]
-    pub provenance: serde_json::Value,
+    pub provenance: Value,
 }
 
 /// The description of a draw besides its counts.
@@ -63,21 +85,31 @@ pub struct Said {
     /// The release.
     pub release: String,
     /// The privacy of all noisy counts together.
-    pub privacy: serde_json::Value,
+    pub privacy: Value,
     /// The program, command line and inputs that produced it.
-    pub provenance: serde_json::Value,
+    pub provenance: Value,
     /// The number of the draw, if a log counts draws.
     pub draw: Option<u64>,
+    /// The keys about earlier draws of the same records.
+    pub earlier: Map<String, Value>,
 }
 
 impl Said {
     /// The manifest, without files so far.
-    pub(super) fn manifest(self, streams: &Streams) -> Manifest {
+    pub(super) fn manifest(mut self, streams: &Streams) -> Manifest {
+        let mut earlier = |key: &str| self.earlier.remove(key).unwrap_or_default();
         Manifest {
             written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
             release: self.release,
             privacy: self.privacy,
             draw: self.draw,
+            earlier_draws: earlier("earlier_draws").as_u64(),
+            earlier_budgets_exact: earlier("earlier_budgets_exact"),
+            earlier_draws_of_another_unit: earlier("earlier_draws_of_another_unit"),
+            earlier_budgets_of_other_units: earlier("earlier_budgets_of_other_units"),
+            earlier_draws_into_other_folders: earlier("earlier_draws_into_other_folders"),
+            all_draws: earlier("all_draws"),
+            draws_of_this_unit: earlier("draws_of_this_unit"),
             insecure_seed: streams.insecure_seed(),
             parts: Vec::new(),
             files: Vec::new(),
