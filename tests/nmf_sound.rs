@@ -148,6 +148,19 @@ fn a_state_without_its_other_part_is_refused_unless_that_is_allowed() {
     assert!((part.number("estimate") - 2415.0).abs() < 10.0 && part.get("part") == "non-AIAN", "{notes}");
 }
 
+/// Without nmf.json the release's lists of parts count: in the files of 2020 Rhode Island has one part, in those of 2010 two.
+#[test]
+fn a_state_alone_is_judged_by_the_files_of_2020() {
+    let product = Product::new().without("144").without("009");
+    fs::remove_file(product.path.join("nmf.json")).unwrap();
+    let report = product.check(0);
+    assert_eq!(report["missing"]["parts"], serde_json::json!([]));
+    let (said, rows) = product.estimate(&["--level", "State"]);
+    assert_eq!(said["missing_parts"], serde_json::json!([]));
+    let state = total_of(&rows, "044");
+    assert!(state.get("part").is_empty() && (state.number("estimate") - 2415.0).abs() < 10.0, "{said}");
+}
+
 #[test]
 fn of_a_bundled_release_the_states_are_known_and_of_another_the_fit_decides() {
     let product = Product::new();

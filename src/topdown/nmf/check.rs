@@ -117,8 +117,9 @@ pub fn observed(
     let histograms = Histograms::new(release)?;
     let names = histograms.names();
     let mut folder = NmfFolder::open(folder, &names.levels)?;
+    let mut missing = Missing::of(&folder, release)?;
     keep_states(&mut folder, states)?;
-    let missing = Missing::of(&folder, release)?;
+    missing.keep(|state| states.is_empty() || states.contains(&state));
     // The counts of the nation include all states.
     let is_whole = missing.is_complete() && states.is_empty();
     let root = RootConstraints::read(&folder, names)?;

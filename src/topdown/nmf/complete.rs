@@ -55,6 +55,8 @@ pub struct Missing {
     pub halves: Vec<String>,
     /// The required parts of each state; without a list of required parts, those in the folder.
     of_state: BTreeMap<u32, BTreeSet<String>>,
+    /// Missing parts that only the first of several possible lists has, and nothing in the folder decides between them.
+    undecided: Vec<String>,
 }
 
 /// The number of the state of a part in three digits.
@@ -75,22 +77,40 @@ impl Missing {
         let Some(by) = by.filter(|_| !lists.is_empty()) else {
             return Ok(Missing { nation, of_state: by_state(&there), ..Missing::default() });
         };
-        if let Some(foreign) = there.iter().find(|part| !lists.iter().any(|list| list.contains(*part))) {
+        let found = Missing::among(&there, &by, &lists).map_err(|why| file_error(&folder.path, why))?;
+        Ok(Missing { nation, ..found })
+    }
+
+    /// Compares the parts that are there with the possible lists of required ones, all by this source.
+    fn among(there: &BTreeSet<String>, by: &str, lists: &[BTreeSet<String>]) -> std::result::Result<Missing, String> {
+        let foreign = |part: &&String| !lists.iter().any(|list| list.contains(*part));
+        if let Some(foreign) = there.iter().find(foreign) {
             let states: BTreeSet<String> =
                 lists.iter().flatten().map(|part| format!("{:02}", state_of(part))).collect();
             let names: Vec<String> = states.into_iter().collect();
             let known = if names.len() > 8 { format!("{} states", names.len()) } else { names.join(", ") };
             let why = format!("State={foreign} is in the folder, and no part of {by}, which has {known}");
-            return Err(file_error(&folder.path, why));
+            return Err(why);
         }
-        let lacks = |list: &BTreeSet<String>| list.difference(&there).count();
-        let list = lists.into_iter().min_by_key(lacks).unwrap_or_default();
+        // A part that only one list has decides. Without one it is the first list: the number of parts that are not there
+        // says nothing, as a download of one state lacks nearly all of each list.
+        let possible: Vec<&BTreeSet<String>> = lists.iter().filter(|list| there.is_subset(list)).collect();
+        let Some((&list, others)) = possible.split_first() else {
+            let contested = there.iter().filter(|part| !lists.iter().all(|list| list.contains(*part)));
+            let why = format!(
+                "{} are in the folder, and neither the files of 2020 nor the demonstration of 2010 have all of these: keep the files of one",
+                named(contested)
+            );
+            return Err(why);
+        };
         let here: BTreeSet<u32> = there.iter().map(|part| state_of(part)).collect();
         let (halves, gone): (Vec<String>, Vec<String>) =
-            list.difference(&there).cloned().partition(|part| here.contains(&state_of(part)));
+            list.difference(there).cloned().partition(|part| here.contains(&state_of(part)));
         let states: BTreeSet<u32> = gone.iter().map(|part| state_of(part)).collect();
-        let of_state = by_state(&list);
-        Ok(Missing { declared_by: Some(by), nation, states: states.into_iter().collect(), halves, of_state })
+        let undecided =
+            halves.iter().filter(|half| others.iter().any(|other| !other.contains(*half))).cloned().collect();
+        let (states, of_state) = (states.into_iter().collect(), by_state(list));
+        Ok(Missing { declared_by: Some(by.to_string()), states, halves, of_state, undecided, ..Missing::default() })
     }
 
     /// Whether every required part is present, as far as the required parts are known.
@@ -101,6 +121,20 @@ impl Missing {
     /// The missing parts of given states whose other part is present.
     pub fn halves_of<'a>(&'a self, states: &'a [u32]) -> impl Iterator<Item = &'a String> {
         self.halves.iter().filter(|part| states.contains(&state_of(part)))
+    }
+
+    /// Restricts it to the states that are read.
+    pub(super) fn keep(&mut self, is_read: impl Fn(u32) -> bool) {
+        self.halves.retain(|part| is_read(state_of(part)));
+        self.undecided.retain(|part| is_read(state_of(part)));
+    }
+
+    /// In brackets, the files that have no such missing parts, if nothing in the folder excludes that they are these.
+    pub(super) fn unless_of_2010(&self) -> String {
+        match &self.undecided[..] {
+            [] => String::new(),
+            parts => format!(" (in the files of 2020; the demonstration of 2010 has no {})", named(parts)),
+        }
     }
 
     /// Whether a state has two parts, so that its units belong to a part and not to the whole state.
@@ -121,10 +155,19 @@ impl Missing {
         if !self.halves.is_empty() {
             let names: Vec<String> = self.halves.iter().map(|part| format!("State={part}")).collect();
             let verb = is_or_are(&names);
-            parts.push(format!("{} {verb} not in the folder, though another part of the state is", shortened(&names)));
+            let unless = self.unless_of_2010();
+            parts.push(format!(
+                "{} {verb} not in the folder, though another part of the state is{unless}",
+                shortened(&names)
+            ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// The folders of parts, as "State=118, State=147".
+fn named<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
+    parts.into_iter().map(|part| format!("State={part}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The first few of some names, and the number of the others.
@@ -153,6 +196,7 @@ fn of_release(release: &Release) -> Vec<BTreeSet<String>> {
         let whole = STATES.iter().map(|state| format!("0{state:02}"));
         whole.chain(aian.iter().map(|state| format!("1{state:02}"))).collect()
     };
+    // Without a part that decides, a folder is one of 2020.
     vec![with(&WITH_AIAN_2020), with(&WITH_AIAN_2010)]
 }
 
@@ -170,5 +214,49 @@ mod tests {
         let puerto_rico = of_release(&Release::find("pl94-persons-pr").unwrap());
         assert_eq!(puerto_rico, [BTreeSet::from(["072".to_string()])]);
         assert!(is_state(44) && is_state(72) && !is_state(3) && !is_state(0) && !is_state(99));
+    }
+    /// Folders of one or two states, by the published lists: in 2020 Indiana and Tennessee have a part 1 and Rhode Island
+    /// has none; in 2010 it is the other way round.
+    #[test]
+    fn the_parts_of_a_folder_decide_its_list_and_not_their_number() {
+        let lists = of_release(&Release::find("pl94-persons-us").unwrap());
+        let missing = |parts: &[&str]| {
+            let there = parts.iter().map(|part| part.to_string()).collect();
+            Missing::among(&there, "the release", &lists)
+        };
+        let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let cases: [(&[&str], &[&str], &[&str]); 9] = [
+            (&["018"], &["118"], &["118"]),
+            (&["018", "118"], &[], &[]),
+            (&["044"], &[], &[]),
+            (&["044", "144"], &[], &[]),
+            (&["047"], &["147"], &["147"]),
+            (&["018", "044"], &["118"], &["118"]),
+            // State=147 is of 2020 alone, and State=144 of 2010 alone.
+            (&["018", "047", "147"], &["118"], &[]),
+            (&["018", "144"], &["044"], &[]),
+            // Both lists have State=109.
+            (&["009"], &["109"], &[]),
+        ];
+        for (parts, halves, undecided) in cases {
+            let found = missing(parts).unwrap();
+            assert_eq!(
+                (&found.halves[..], &found.undecided[..]),
+                (&owned(halves)[..], &owned(undecided)[..]),
+                "{parts:?}"
+            );
+        }
+        assert!(missing(&["018"]).unwrap().is_divided(18) && !missing(&["044"]).unwrap().is_divided(44));
+        let said = missing(&["018", "047"]).unwrap().described().unwrap();
+        assert!(
+            said.contains("State=118, State=147 are not in the folder")
+                && said.contains("2010 has no State=118, State=147"),
+            "{said}"
+        );
+        let mut read = missing(&["018", "047"]).unwrap();
+        read.keep(|state| state == 47);
+        assert_eq!(read.halves, ["147"]);
+        assert!(missing(&["118", "144"]).unwrap_err().contains("State=118, State=144 are in the folder, and neither"));
+        assert!(missing(&["072"]).unwrap_err().contains("State=072"));
     }
 }

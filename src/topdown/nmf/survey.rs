@@ -110,7 +110,7 @@ impl Survey {
         let mut names = Names::of(release, histogram_of(release, &settings.wanted)?)?;
         let folder = NmfFolder::open_from_root(folder, &names.levels)?;
         let missing = names.levels[folder.levels.len()..].to_vec();
-        let missing_parts = Missing::of(&folder, release)?;
+        let mut missing_parts = Missing::of(&folder, release)?;
         names.keep_levels(folder.levels.len());
         check_there(&names.levels, &missing, &settings)?;
         let root = RootConstraints::read(&folder, &names)?;
@@ -127,6 +127,7 @@ impl Survey {
             check::check_nation(&folder, &names)?;
         }
         check_nation_alone(&names, &root, uses_nation, &settings, &missing_parts)?;
+        missing_parts.keep(|state| states.contains_key(&state));
         let Posed { whole, problem, answers } = Posed::new(&names, &settings, &root)?;
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release, &names)?;
@@ -371,9 +372,10 @@ fn choose_states(
         let by = missing.declared_by.as_deref().unwrap_or_default();
         let why = format!(
             "{} {} not in the folder: by {by} the state has two parts, one outside of American Indian, Alaska Native and Native \
-             Hawaiian areas (State=0..) and one inside (State=1..), and without both every number lacks people",
+             Hawaiian areas (State=0..) and one inside (State=1..), and without both every number lacks people{}",
             halves.join(", "),
-            if halves.len() == 1 { "is" } else { "are" }
+            if halves.len() == 1 { "is" } else { "are" },
+            missing.unless_of_2010()
         );
         return Err(file_error(&folder.path, why));
     }
