@@ -209,8 +209,10 @@ fn exact_totals_of_areas_are_conditions_on_the_joint_law() {
     let base = ["--areas", &areas, "--queries", "total", "votingage"];
     desk.run("free-out.csv", &[&base[..], &["--covariance", &free]].concat());
     let free = Dense::read(&fs::read_to_string(&free).unwrap());
-    let expected = free.given([(free.place("Millbridge", TOTAL), 620.0), (free.place("first", TOTAL), 1400.0)]);
-    let totals = desk.file("totals.csv", "area,total\nMillbridge,620\nfirst,1400\n");
+    // A total that the noisy counts do not exclude.
+    let of_first = free.estimates[free.place("first", TOTAL)].round();
+    let expected = free.given([(free.place("Millbridge", TOTAL), 620.0), (free.place("first", TOTAL), of_first)]);
+    let totals = desk.file("totals.csv", &format!("area,total\nMillbridge,620\nfirst,{of_first}\n"));
     let matrix = desk.path("matrix.csv").display().to_string();
     let rows = desk.rows("out.csv", &[&base[..], &["--area-totals", &totals, "--covariance", &matrix]].concat());
     let found = Dense::read(&fs::read_to_string(&matrix).unwrap());
@@ -229,7 +231,7 @@ fn exact_totals_of_areas_are_conditions_on_the_joint_law() {
         near(row.number("variance"), expected.matrix[at][at], free.matrix[at][at], area);
         assert!(row.number("variance") <= free.matrix[at][at] * (1.0 + 1e-9));
     }
-    for (area, total) in [("Millbridge", 620.0), ("first", 1400.0)] {
+    for (area, total) in [("Millbridge", 620.0), ("first", of_first)] {
         let row = rows.iter().find(|row| row.get("area") == area && row.get("query") == "total").unwrap();
         assert!((row.number("estimate") - total).abs() < 1e-9 && row.number("margin_95") == 0.0, "{area}");
     }
@@ -242,6 +244,58 @@ fn exact_totals_of_areas_are_conditions_on_the_joint_law() {
     assert!(why.contains("again.csv, line 3") && why.contains("contradict each other"), "{why}");
     let again = desk.file("again.csv", "area,total\nMillbridge,620\nMillbridge 2,620\n");
     desk.run("same.csv", &["--areas", &twice, "--area-totals", &again]);
+}
+
+/// A total with a digit too many is as far from the noisy counts as the covariances say; totals of an area and of areas inside it
+/// exclude each other.
+#[test]
+fn exact_totals_of_areas_are_residuals_of_the_fit() {
+    let desk = Desk::new();
+    let towns = example("towns.csv");
+    let base = ["--areas", &towns, "--queries", "total"];
+    let free = desk.path("free.csv").display().to_string();
+    desk.run("free-out.csv", &[&base[..], &["--covariance", &free]].concat());
+    let free = Dense::read(&fs::read_to_string(&free).unwrap());
+    let at = free.place("Millbridge", TOTAL);
+    let deviations = |total: f64| (total - free.estimates[at]) / free.matrix[at][at].sqrt();
+    let with = |total: i64| desk.file("t.csv", &format!("area,total\nMillbridge,{total}\n"));
+    let far = desk.file("far.csv", "area,total\nMillbridge,6200\n");
+    let why = desk.refused(&[&base[..], &["--area-totals", &far]].concat());
+    for said in ["far.csv, line 2", "\"Millbridge\"", &format!("{:.1} standard deviations", deviations(6200.0))] {
+        assert!(why.contains(said), "{said}: {why}");
+    }
+    // The bound is 2 exp(-z^2 / 2) times the number of tests; a total within 5 deviations is taken, one beyond 10 is not.
+    for (total, is_taken) in [(615, true), (624, true), (609, false), (630, false)] {
+        assert_eq!(deviations(total as f64).abs() < 6.0, is_taken, "{total}");
+        let totals = with(total);
+        let options = [&base[..], &["--area-totals", &totals]].concat();
+        match is_taken {
+            true => drop(desk.run("taken.csv", &options)),
+            false => assert!(desk.refused(&options).contains("standard deviations")),
+        }
+    }
+    let options = [&base[..], &["--area-totals", &far, "--despite-misfit"]].concat();
+    assert!(desk.run("despite.csv", &options).contains("misfit: p below"));
+    let words = desk.words("despite.csv", &options);
+    let fit = &json(&words.iter().map(String::as_str).collect::<Vec<_>>())["fit"];
+    let largest = &fit["largest"];
+    assert_eq!(
+        (&fit["fits"], &largest["level"], &largest["geocode"]),
+        (&false.into(), &"area".into(), &"Millbridge".into())
+    );
+    assert!((largest["z"].as_f64().unwrap() + deviations(6200.0)).abs() < 0.1, "{largest}");
+    // Parts of an area whose totals exceed its own, though no least squares forbid it.
+    let more = "Part,440030001001001\nOther,440030001001002\n";
+    let nested = desk.file("nested.csv", &(fs::read_to_string(&towns).unwrap() + more));
+    for (totals, says) in [
+        ("area,total\nPart,5\nMillbridge,0\n", ["line 3", "\"Part\" inside it has 5"]),
+        ("area,total\nPart,400\nMillbridge,620\nOther,300\n", ["line 3", "\"Part\", \"Other\" inside it have 700"]),
+    ] {
+        let totals = desk.file("t.csv", totals);
+        let why = desk.refused(&["--areas", &nested, "--area-totals", &totals]);
+        says.iter()
+            .for_each(|said| assert!(why.contains(said) && why.contains("contradict each other"), "{said}: {why}"));
+    }
 }
 
 #[test]

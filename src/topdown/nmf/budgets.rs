@@ -63,6 +63,13 @@ impl Budgets {
         &self.noise[level][carried - 1]
     }
 
+    /// The largest ratio of a parameter to its variance: a weighted sum of counts with the variance v has at most this times v
+    /// as the parameter that bounds its tails.
+    pub fn proxy_ratio(&self) -> f64 {
+        let all = self.noise.iter().flatten().flatten();
+        all.map(|noise| noise.proxy / noise.variance).fold(1.0, f64::max)
+    }
+
     /// The exact parameter sigma2 of the noise of a query of a unit that carries the shares of `carried` levels.
     pub fn sigma2(&self, level: usize, carried: usize, query: usize) -> &Rational {
         &self.sigma2[level][carried - 1][query]

@@ -20,6 +20,9 @@
 //! The queries of a unit answer the same cells, so that its counts are compared with each other as well: by the least
 //! sum of squares over all cells, see `within`, with the same bound.
 //!
+//! An exact total of an area is compared with the total that all noisy counts and the earlier totals give, a weighted sum of
+//! counts: one more residual.
+//!
 //! The least of all these bounds, times the number of tests (Bonferroni), is the corrected p-value; below 1e-9 the
 //! folder does not fit.
 
@@ -28,6 +31,7 @@ mod residuals;
 mod tails;
 mod within;
 
+pub(in crate::topdown::nmf) use report::AreaResidual;
 pub use report::{FitReport, FitRow, LargestResidual, THRESHOLD};
 pub use residuals::{FitPlan, Stand, StateFit, Tally, Walk};
 pub(in crate::topdown::nmf) use tails::ln_tail_bound;

@@ -75,6 +75,7 @@ impl Estimation {
             None => {
                 if self.despite_misfit {
                     survey.fit_all(at)?;
+                    survey.compare_totals(at)?;
                     survey.note_misfit()?;
                 }
                 self.write(&survey, layout, &mut |take| watch.run(take, &mut |take| survey.run(take, at)))?

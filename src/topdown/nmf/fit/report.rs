@@ -49,11 +49,16 @@ pub struct LargestResidual {
 }
 
 impl LargestResidual {
+    /// The residual in standard deviations.
+    pub fn z(&self) -> f64 {
+        self.residual / self.std_dev
+    }
+
     /// A description in words.
     pub fn words(&self) -> String {
         let unit = if self.unit.is_empty() { self.level.clone() } else { format!("{} {}", self.level, self.unit) };
         let cells = if self.cells.is_empty() { String::new() } else { format!(" ({})", self.cells) };
-        let (residual, z) = (self.residual, self.residual / self.std_dev);
+        let (residual, z) = (self.residual, self.z());
         let than = if self.query == EXACT { "its exact total" } else { "its own count" };
         format!(
             "{unit}, {}{cells}: the sum below it is {residual:+} from {than}, {z:+.1} standard deviations",
@@ -80,6 +85,8 @@ pub struct FitReport {
     pub largest: Option<LargestResidual>,
     /// The number of tests in the corrected p-value: statistics and residuals.
     pub tests: u64,
+    /// The least of the bounds of single tests, as a natural logarithm.
+    ln_least: f64,
     /// Upper bound on the natural logarithm of the corrected p-value, for any counts.
     pub ln_p: f64,
     /// The test with the least bound, in words.
@@ -127,7 +134,7 @@ impl FitReport {
         let of_rows = sorted.iter().map(|row| (ln_tail_bound(row.residuals, row.bounded), Some(row)));
         let of_largest = tally.largest.iter().map(|largest| (ln_largest_bound(largest.bounded), None));
         let least = of_rows.chain(of_largest).min_by(|a, b| a.0.total_cmp(&b.0));
-        let ln_p = least.map_or(0.0, |(ln_p, _)| (ln_p + (tests.max(1) as f64).ln()).min(0.0));
+        let ln_least = least.map_or(0.0, |(ln_p, _)| ln_p);
         let worst = match least {
             None => String::new(),
             Some((_, Some(row))) => format!("{} {}", names.levels[row.level], query(row.key)),
@@ -139,9 +146,42 @@ impl FitReport {
             within: inside.into_iter().map(level).collect(),
             largest,
             tests,
-            ln_p,
+            ln_least,
+            ln_p: corrected(ln_least, tests),
             worst,
         }
+    }
+
+    /// With the residuals of exact totals of areas, each of which is one more test.
+    pub(in crate::topdown::nmf) fn with_areas(mut self, areas: &[AreaResidual]) -> FitReport {
+        if areas.is_empty() {
+            return self;
+        }
+        self.tests += areas.len() as u64;
+        for area in areas {
+            let largest = area.largest();
+            if area.ln_p() < self.ln_least {
+                (self.ln_least, self.worst) = (area.ln_p(), largest.words());
+            }
+            if self.largest.as_ref().is_none_or(|known| known.z().abs() < largest.z().abs()) {
+                self.largest = Some(largest);
+            }
+        }
+        self.ln_p = corrected(self.ln_least, self.tests);
+        // Each total is compared with what the earlier ones left, so that the squares add up as those of independent normals.
+        let sum = |square: &dyn Fn(&AreaResidual) -> f64| areas.iter().map(square).sum::<f64>();
+        let (residuals, chi_square) = (areas.len() as u64, sum(&AreaResidual::square));
+        let row = FitRow {
+            level: AREA.to_string(),
+            query: EXACT.to_string(),
+            residuals,
+            chi_square,
+            p_asymptotic: chi_square_tail_approx(residuals, chi_square),
+            ln_p: ln_tail_bound(residuals, sum(&|area| area.bounded)),
+        };
+        self.levels.push(FitRow { query: String::new(), ..row.clone() });
+        self.rows.push(row);
+        self
     }
 
     /// Whether such residuals have a probability below the threshold under the declared noise laws.
@@ -166,6 +206,52 @@ impl FitReport {
     /// The degrees of freedom and the statistic of all levels together.
     pub fn whole(&self) -> (u64, f64) {
         self.levels.iter().fold((0, 0.0), |sum, row| (sum.0 + row.residuals, sum.1 + row.chi_square))
+    }
+}
+
+/// A bound on a probability, times the number of tests.
+fn corrected(ln_p: f64, tests: u64) -> f64 {
+    (ln_p + (tests.max(1) as f64).ln()).min(0.0)
+}
+
+/// The name of the level of areas.
+const AREA: &str = "area";
+
+/// The exact total of an area beside the one that the noisy counts give, with all earlier totals.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::topdown::nmf) struct AreaResidual {
+    /// The number of the area.
+    pub(in crate::topdown::nmf) area: u32,
+    /// Its name.
+    pub(in crate::topdown::nmf) name: String,
+    /// The total that the noisy counts give, minus the exact one.
+    pub(in crate::topdown::nmf) residual: f64,
+    /// Its variance.
+    pub(in crate::topdown::nmf) variance: f64,
+    /// Lower bound on the square of the residual over the parameter that bounds its tails.
+    pub(in crate::topdown::nmf) bounded: f64,
+}
+
+impl AreaResidual {
+    fn square(&self) -> f64 {
+        self.residual * self.residual / self.variance
+    }
+
+    /// Upper bound on the logarithm of the probability of such a residual, before correction. The residual is a weighted sum of
+    /// counts, each with E exp(t X) <= exp(t^2 sigma^2 / 2), so P(|r| >= z s) <= 2 exp(-z^2 / 2) holds for it as for single counts.
+    pub(in crate::topdown::nmf) fn ln_p(&self) -> f64 {
+        ln_largest_bound(self.bounded)
+    }
+
+    fn largest(&self) -> LargestResidual {
+        LargestResidual {
+            level: AREA.to_string(),
+            unit: self.name.clone(),
+            query: EXACT.to_string(),
+            cells: String::new(),
+            residual: self.residual,
+            std_dev: self.variance.sqrt(),
+        }
     }
 }
 

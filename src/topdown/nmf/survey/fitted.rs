@@ -9,9 +9,10 @@ use crate::{
     topdown::{
         gls::pass::Measurements,
         nmf::{
+            areas::Areas,
             budgets::Budgets,
             counts::{NationCounts, Watch},
-            fit::{FitReport, Stand, StateFit, Tally},
+            fit::{AreaResidual, FitReport, Stand, StateFit, Tally},
             meter::{At, Meter},
             paths::{self, Paths, Short},
             units::{Asked, Constraints, Geocodes, PartUnits},
@@ -156,7 +157,32 @@ impl Survey {
                 tally.exact_total(&self.fit_plan, 0, "", &whole, total);
             }
         }
-        Ok(FitReport::new(&self.fit_plan, &self.names, &tally))
+        let of_areas = self.seen().areas.clone();
+        Ok(FitReport::new(&self.fit_plan, &self.names, &tally).with_areas(&of_areas))
+    }
+
+    /// Keeps the residuals of exact totals of areas, and refuses totals that the noisy counts exclude, unless a misfit is
+    /// allowed.
+    pub(super) fn judge_totals(&self, areas: &Areas, residuals: Vec<AreaResidual>) -> Result<()> {
+        let worst = residuals.iter().min_by(|a, b| a.ln_p().total_cmp(&b.ln_p())).cloned();
+        self.seen().areas = residuals;
+        if self.settings.despite_misfit {
+            return self.note_misfit();
+        }
+        let (fit, Some(worst)) = (self.fit()?, worst) else { return Ok(()) };
+        if !fit.is_misfit() {
+            return Ok(());
+        }
+        let (deviation, z) = (worst.variance.sqrt(), worst.residual.abs() / worst.variance.sqrt());
+        let why = format!(
+            "is {z:.1} standard deviations of {deviation:.4} from the one that the noisy counts give, which is {} it by {}: noise of the \
+             release leaves such residuals with a probability below {} (corrected for {} tests)",
+            if worst.residual > 0.0 { "above" } else { "below" },
+            worst.residual.abs(),
+            fit.p_shown(),
+            fit.tests,
+        );
+        Err(areas.refuse_total(worst.area, &why))
     }
 
     /// Records before anything is written whether the counts fit, if a misfit is allowed; the residuals of all states

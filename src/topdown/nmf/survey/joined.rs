@@ -22,6 +22,7 @@ use crate::{
         },
         nmf::{
             answers::{Answer, Areas, Subject},
+            fit::AreaResidual,
             meter::{At, Meter},
         },
     },
@@ -114,8 +115,9 @@ impl Joined {
         }
     }
 
-    /// Fixes the total of an area; `Err` with the total that it has, if that is fixed already and different.
-    fn fix(&mut self, problem: &Problem, area: u32, total: f64) -> std::result::Result<(), f64> {
+    /// Fixes the total of an area. Returns by how much the total before is larger, and its variance, if it was not fixed
+    /// already; `Err` with the total that it has, if that is fixed and different.
+    fn fix(&mut self, problem: &Problem, area: u32, total: f64) -> std::result::Result<Option<(f64, f64)>, f64> {
         let own = self.belief(area);
         let functional = problem.total_on(&own.shape);
         let with = |values: &[f64]| functional.iter().zip(values).map(|(a, x)| a * x).sum::<f64>();
@@ -134,10 +136,10 @@ impl Joined {
         let terms: f64 = functional.iter().enumerate().map(|(at, a)| a * a * before[0].at(at, at)).sum();
         if variance <= FIXED * terms {
             // Rounding errors of a sum of millions in doubles are far below a tenth of a person.
-            return if (has - total).abs() < 0.1 { Ok(()) } else { Err(has) };
+            return if (has - total).abs() < 0.1 { Ok(None) } else { Err(has) };
         }
         self.totals.push(FixedTotal { columns, variance, step: total - has });
-        Ok(())
+        Ok(Some((has - total, variance)))
     }
 }
 
@@ -184,12 +186,14 @@ impl Survey {
         mut joined: Vec<Joined>,
     ) -> Result<(BTreeMap<String, u32>, Vec<Joined>)> {
         let AreaSource::Given(areas) = &self.settings.areas else { return Ok((names, joined)) };
+        let ratio = self.budgets.proxy_ratio();
+        let mut residuals = Vec::new();
         for (area, total) in areas.totals() {
             let mut of_area = joined.iter_mut().filter(|own| own.parts.contains_key(&area));
             let fixed = match (of_area.next(), of_area.next()) {
                 (None, _) => {
                     if total == 0 {
-                        Ok(())
+                        Ok(None)
                     } else {
                         Err(0.0)
                     }
@@ -201,14 +205,31 @@ impl Survey {
                     return Err(areas.refuse_total(area, why));
                 }
             };
-            fixed.map_err(|has| {
+            let residual = fixed.map_err(|has| {
                 let why = format!(
                     "is given as {total}, and is {has} by other exact totals and zeros: they contradict each other"
                 );
                 areas.refuse_total(area, &why)
             })?;
+            residuals.extend(residual.map(|(residual, variance)| AreaResidual {
+                area,
+                name: areas.names[area as usize].clone(),
+                residual,
+                variance,
+                // The parameter of the residual is at most ratio * variance.
+                bounded: residual * residual / (ratio * variance),
+            }));
         }
+        self.judge_totals(areas, residuals)?;
         Ok((names, joined))
+    }
+
+    /// Compares the exact totals of areas with the noisy counts, before anything is written.
+    pub fn compare_totals(&self, at: &At) -> Result<()> {
+        match self.areas_with_totals() {
+            Some(_) => self.joined(&Meter::new(at, self.work())).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// The exact totals of areas, by name.

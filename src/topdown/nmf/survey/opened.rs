@@ -20,7 +20,7 @@ use crate::{
             answers::{Answer, Answers, Areas, Subject},
             budgets::Budgets,
             complete::Missing,
-            fit::{FitPlan, StateFit},
+            fit::{AreaResidual, FitPlan, StateFit},
             folder::NmfFolder,
             names::Names,
             paths::Short,
@@ -82,6 +82,8 @@ pub struct Survey {
 pub(super) struct Seen {
     pub(super) fits: BTreeMap<u32, StateFit>,
     pub(super) shorts: BTreeMap<u32, Vec<Short>>,
+    /// The residuals of exact totals of areas, all at once.
+    pub(super) areas: Vec<AreaResidual>,
 }
 
 /// The data of a state for the nation's way down: its estimate from its own counts, the cells that may be above zero,
