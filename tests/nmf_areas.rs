@@ -298,6 +298,34 @@ fn exact_totals_of_areas_are_residuals_of_the_fit() {
     }
 }
 
+/// `--confidence` is about comparisons of queries, too; options that would do nothing are refused.
+#[test]
+fn comparisons_of_queries_have_the_confidence_that_is_requested() {
+    let desk = Desk::new();
+    let towns = example("towns.csv");
+    let base = ["--areas", &towns, "--queries", "total"];
+    let compared = ["--difference", "Millbridge,Old Harbor", "--rank", "total", "--confidence", "99,80"];
+    let words = desk.words("out.csv", &[&base[..], &compared].concat());
+    let said = json(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    for (key, of) in [("moe", "differences"), ("rank_first", "ranks")] {
+        let first = said[of][0].to_string();
+        assert!(first.contains(&format!("\"{key}_99\"")) && first.contains(&format!("\"{key}_80\"")), "{first}");
+        assert!(!first.contains("_95\""), "{first}");
+    }
+    // The margins of the file are those of every estimate of queries.
+    assert!(said.get("margins").is_none() && said.get("variables").is_none(), "{said}");
+    for (more, named) in [
+        (&["--confidence", "99"][..], "--difference"),
+        (&["--rank", "total", "--confidence", "90,90"], "90 % is named twice"),
+        (&["--wide"], "--wide"),
+        (&["--non-negative"], "--non-negative"),
+        (&["--names", &towns], "--names"),
+    ] {
+        let why = desk.refused(&[&base[..], more].concat());
+        assert!(why.contains(named), "{more:?}: {why}");
+    }
+}
+
 #[test]
 fn exact_totals_of_areas_that_cannot_be_used_are_refused() {
     let desk = Desk::new();

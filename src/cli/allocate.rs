@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FILE")]
     release: Option<String>,
     /// Only this geolevel of the release (repeatable)
-    #[arg(long, value_name = "NAME", requires = "release", conflicts_with = "file")]
+    #[arg(long, value_name = "NAME", requires = "release", conflicts_with_all = ["file", "counts_as_given", "accuracy"])]
     level: Vec<String>,
     /// Neighbor relation; overrides the file's own [default: the file's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
@@ -63,7 +63,7 @@ pub struct Args {
     #[command(flatten)]
     risk: RiskGoal,
     /// The largest noise that the accuracy targets of all queries allow, and its epsilon at --delta
-    #[arg(long, requires = "delta", conflicts_with = "release")]
+    #[arg(long, requires = "delta", conflicts_with_all = ["release", "alpha", "prior"])]
     accuracy: bool,
     /// Decimals of every sigma2
     #[arg(long, value_name = "D", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=12))]

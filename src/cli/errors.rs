@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE.csv", requires = "column")]
     counts: Option<PathBuf>,
     /// The column of true counts, by its name in the header
-    #[arg(long, value_name = "NAME", requires = "counts")]
+    #[arg(long, value_name = "NAME", requires = "counts", conflicts_with = "count")]
     column: Option<String>,
     /// Enclosures of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100))]

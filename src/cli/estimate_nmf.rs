@@ -93,18 +93,19 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "CODE|TABLE", num_args = 1.., value_delimiter = ',', conflicts_with_all = ["queries", "whole", "files"])]
     variables: Vec<String>,
     /// With --variables: one row for each place, with the columns CODE and CODE_moe_95 for each variable
-    #[arg(long, requires = "variables")]
+    #[arg(long, requires = "variables", conflicts_with_all = ["queries", "whole", "files", "recodes"])]
     wide: bool,
-    /// With --variables: the confidence of the margins in percent, a column moe_N each (default: 95); tidycensus has 90
-    #[arg(long, value_name = "95,90", value_delimiter = ',', requires = "variables")]
+    /// With --variables: the confidence of the margins in percent, a column moe_N each (default: 95); tidycensus has 90. With --difference,
+    /// --share, --rank and --median: the confidence of their margins and intervals
+    #[arg(long, value_name = "95,90", value_delimiter = ',')]
     confidence: Vec<String>,
     /// With --variables: also an interval for each margin, the columns lower_N and upper_N, that respects that no count is negative and has the
     /// same confidence (Feldman & Cousins)
-    #[arg(long, requires = "variables")]
+    #[arg(long, requires = "variables", conflicts_with_all = ["queries", "whole", "files", "recodes"])]
     non_negative: bool,
     /// With --variables: the names of places for the column NAME, a CSV with the columns GEOID and NAME; the names of tracts, block groups
     /// and blocks follow from that of their county, and states are known
-    #[arg(long = "names", value_name = "FILE", requires = "variables")]
+    #[arg(long = "names", value_name = "FILE", requires = "variables", conflicts_with_all = ["queries", "whole", "files", "recodes"])]
     place_names: Option<PathBuf>,
     /// The levels to estimate (default: all but the last)
     #[arg(long, value_name = "LEVEL", num_args = 1..)]
@@ -116,7 +117,7 @@ pub struct SurveyArgs {
     areas: Option<PathBuf>,
     /// With --nmf and --areas: exact totals of areas, such as units of a hierarchy of your own, a CSV with the columns area and total. All
     /// estimates satisfy them, and are narrower
-    #[arg(long, value_name = "FILE", requires = "areas", conflicts_with = "work")]
+    #[arg(long, value_name = "FILE", requires = "areas", conflicts_with_all = ["work", "level", "tabulation", "whole"])]
     area_totals: Option<PathBuf>,
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract, Block_Group or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
@@ -150,16 +151,16 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
     /// With --work: only every Nth state from the Kth, of N parts: run every part, then every part once more, then --combine
-    #[arg(long, value_name = "K/N", requires = "work", conflicts_with = "combine")]
+    #[arg(long, value_name = "K/N", requires = "work", conflicts_with_all = ["combine", "area_totals", "covariance", "difference", "share", "rank", "median"])]
     part: Option<String>,
     /// With --work: only put the parts together, into the file that one run would write
-    #[arg(long, requires = "work")]
+    #[arg(long, requires = "work", conflicts_with_all = ["area_totals", "covariance", "difference", "share", "rank", "median"])]
     combine: bool,
     /// With --nmf: also a chart of the first query's first count with its margin, for each unit of the lowest level or each area
     #[arg(long, value_name = "FILE.svg", conflicts_with = "whole")]
     svg: Option<PathBuf>,
     /// With --svg: published counts to show beside the estimates, a CSV with the columns geoid (or geocode, area) and count
-    #[arg(long, value_name = "FILE", requires = "svg")]
+    #[arg(long, value_name = "FILE", requires = "svg", conflicts_with = "whole")]
     published: Option<PathBuf>,
     /// With --nmf: estimate although files of noisy counts, or a part of a state, are missing: the answer names them
     #[arg(long)]
@@ -210,6 +211,7 @@ impl SurveyArgs {
             (self.svg.is_some(), "--svg"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (!self.variables.is_empty(), "--variables"),
+            (!self.confidence.is_empty(), "--confidence"),
             (self.covariance.is_some(), "--covariance"),
             (!self.difference.is_empty(), "--difference"),
             (!self.share.is_empty(), "--share"),
@@ -262,6 +264,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         Kept::All => Constraints::All,
     };
     let form = form_of_options(args, named, constraints, out)?;
+    let confidence = args.confidence.iter().map(|text| quantity("--confidence", text)).collect::<Result<Vec<_>>>()?;
     let areas = match &args.areas {
         Some(file) => RequestedAreas::File(file.clone()),
         None if args.tabulation.is_empty() => RequestedAreas::None,
@@ -281,7 +284,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         states: states(args)?,
         queries: args.queries.clone(),
         recodes: args.recodes.clone(),
-        variables: variables(args)?,
+        variables: variables(args, &confidence),
         levels: args.level.clone(),
         areas,
         area_totals: args.area_totals.clone(),
@@ -295,6 +298,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
             shares: args.share.clone(),
             ranks: args.rank.clone(),
             medians: args.median.clone(),
+            confidence,
         },
         incomplete: args.incomplete,
         despite_misfit: args.despite_misfit,
@@ -315,6 +319,10 @@ fn form_of_options(args: &SurveyArgs, named: Option<Written>, constraints: Const
     if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
         bail!("--format and --files name different files: give one");
     }
+    let compares = [&args.difference, &args.share, &args.rank, &args.median].iter().any(|own| !own.is_empty());
+    if !args.confidence.is_empty() && args.variables.is_empty() && !compares {
+        bail!("--confidence goes with --variables, --difference, --share, --rank or --median");
+    }
     let form = form(args, named, out)?;
     if form == Form::Bureau && !args.level.is_empty() && args.areas.is_none() && args.tabulation.is_empty() {
         bail!("--level: the form bureau has tabulation units; say which by --tabulation");
@@ -329,13 +337,13 @@ fn form_of_options(args: &SurveyArgs, named: Option<Written>, constraints: Const
 }
 
 /// The census variables.
-fn variables(args: &SurveyArgs) -> Result<Option<Variables>> {
+fn variables(args: &SurveyArgs, confidence: &[Confidence]) -> Option<Variables> {
     if args.variables.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let confidence = args.confidence.iter().map(|text| quantity("--confidence", text)).collect::<Result<Vec<_>>>()?;
+    let confidence = confidence.to_vec();
     let (names, places) = (args.variables.clone(), args.place_names.clone());
-    Ok(Some(Variables { names, wide: args.wide, confidence, nonnegative: args.non_negative, places }))
+    Some(Variables { names, wide: args.wide, confidence, nonnegative: args.non_negative, places })
 }
 
 /// The form of the file.
@@ -445,7 +453,7 @@ fn put(estimated: Estimated, page: &mut Page) {
 
 /// Differences, shares, ranks and medians, and what they assume.
 fn comparisons(estimated: &Estimated) -> String {
-    let confidence = &estimated.confidence()[..];
+    let confidence = &estimated.origin.compared_at[..];
     let mut text: String = estimated.compared.iter().map(|compared| compared.line(confidence) + "\n").collect();
     let has = |kind| estimated.compared.iter().any(|compared| compared.kind == kind);
     if has(ComparisonKind::Difference) {

@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "PAPER/ID",
-        conflicts_with_all = ["delta", "epsilon", "alpha", "calibrate", "release", "discrete_gaussian", "discrete_laplace", "gaussian"]
+        conflicts_with_all = ["delta", "epsilon", "alpha", "calibrate", "match_", "scale_all", "decimals", "release", "level", "discrete_gaussian", "discrete_laplace", "gaussian"]
     )]
     row: Option<String>,
     /// The certificate, a JSON file; an existing one is replaced

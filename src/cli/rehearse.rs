@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "made_up")]
     units: Option<PathBuf>,
     /// Keep blocks without a unit, which the bureau's reader removes from the geography
-    #[arg(long, requires = "units")]
+    #[arg(long, requires = "units", conflicts_with = "made_up")]
     all_blocks: bool,
     /// For households: published totals t1, a file or a folder of such [default: made up, 5 persons for 2 households]
     #[arg(long, value_name = "FILE|DIR")]

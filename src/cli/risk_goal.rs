@@ -18,14 +18,14 @@ pub struct RiskGoal {
     #[arg(long, value_name = "B", allow_hyphen_values = true, requires = "alpha", conflicts_with = "delta")]
     beta: Option<String>,
     /// The type I error that goes with --beta, 0 < A < 1
-    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta")]
+    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta", conflicts_with_all = ["delta", "epsilon", "advantage", "posterior", "prior"])]
     alpha: Option<String>,
     /// With --prior: every adversary decides correctly with probability P or less ("right at most 60 times in 100"); with --delta as well:
     /// no event lifts the posterior above P, once D is subtracted from the probability of the event (single outputs may)
     #[arg(long, value_name = "P", allow_hyphen_values = true, requires = "prior")]
     posterior: Option<String>,
     /// The adversary's prior probability, 0 < Q < 1, that goes with --posterior
-    #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior")]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior", conflicts_with_all = ["epsilon", "advantage", "beta"])]
     prior: Option<String>,
 }
 

@@ -39,7 +39,7 @@ pub const BUREAU_ORDER: &str = "USA,STATE,COUNTY,TRACT,PLACE,AIANNH";
 #[command(group = clap::ArgGroup::new("records").args(["persons", "households"]))]
 pub struct Args {
     /// The configuration of SafeTab-P or SafeTab-H: budgets, thresholds, passes
-    #[arg(long, value_name = "config.json", requires = "spec")]
+    #[arg(long, value_name = "config.json", requires = "spec", conflicts_with = "new")]
     config: Option<PathBuf>,
     /// The folder of the four files of races, ethnicities and iterations; without --config the specification file of another country: its
     /// geography, groups, tables and budgets
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE|DIR")]
     persons: Option<PathBuf>,
     /// A file of household records, or a folder of such
-    #[arg(long, value_name = "FILE|DIR", requires = "totals")]
+    #[arg(long, value_name = "FILE|DIR", requires = "totals", conflicts_with = "summary_levels")]
     households: Option<PathBuf>,
     /// Edited unit files (CEF20_UNIT, a file or a folder with one for each state): --persons, or --households for its householders,
     /// then names edited person files (CEF20_PER), and the GRF-C has OIDTABBLK
@@ -63,7 +63,7 @@ pub struct Args {
     totals: Option<PathBuf>,
     /// Accept the totals as they are: groups of regions that the geography does not have are noise alone, and states may lack
     /// totals
-    #[arg(long, requires = "totals")]
+    #[arg(long, requires = "totals", conflicts_with_all = ["persons", "summary_levels"])]
     totals_as_given: bool,
     /// The blocks and their regions; of another country a CSV of its areas
     #[arg(long, value_name = "GRF-C.txt|FILE.csv", requires = "spec")]
@@ -105,16 +105,16 @@ pub struct Args {
     #[arg(long, value_name = "sc://HOST:PORT", requires = "shared", conflicts_with_all = ["check", "dry_run", "verify_output"])]
     cluster: Option<String>,
     /// A folder that this machine and all workers of the cluster see under the same name; the records are in it
-    #[arg(long, value_name = "DIR", requires = "cluster")]
+    #[arg(long, value_name = "DIR", requires = "cluster", conflicts_with_all = ["check", "dry_run", "verify_output"])]
     shared: Option<PathBuf>,
     /// A file with the token of the cluster's endpoint, readable by its owner only
-    #[arg(long, value_name = "FILE", requires = "cluster")]
+    #[arg(long, value_name = "FILE", requires = "cluster", conflicts_with_all = ["check", "dry_run", "verify_output"])]
     cluster_token: Option<PathBuf>,
     /// Allow a plain connection to another machine: confidential counts are then sent unencrypted
-    #[arg(long, requires = "cluster")]
+    #[arg(long, requires = "cluster", conflicts_with_all = ["check", "dry_run", "verify_output"])]
     cluster_plain: bool,
     /// The longest time that the cluster may take for one query, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "7200", requires = "cluster", value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    #[arg(long, value_name = "SECONDS", default_value = "7200", requires = "cluster", conflicts_with_all = ["check", "dry_run", "verify_output"], value_parser = clap::value_parser!(u64).range(1..=604_800))]
     cluster_limit: u64,
     #[command(flatten)]
     form: FormArgs,

@@ -37,6 +37,25 @@ use super::{
     subject::{Format, Relation},
 };
 
+/// The options of a level or of a plan of levels, which a configuration or a specification replaces.
+const OF_ONE_LEVEL: [&str; 15] = [
+    "rho",
+    "epsilon",
+    "moe",
+    "plan",
+    "gamma",
+    "stability",
+    "race_codes",
+    "suppress",
+    "target_error",
+    "neighbors",
+    "decimals",
+    "mechanism",
+    "csv",
+    "sizes",
+    "digits",
+];
+
 /// Margins of error, sizes, suppression and exact privacy of SafeTab's two-stage counts; from a budget, or for a margin
 ///
 /// For one level of population groups, or for a plan of levels. Margins are at 95 % and exact: the smallest m that covers,
@@ -61,14 +80,14 @@ pub struct Args {
     config: Option<PathBuf>,
     /// For --config: the folder of the four files of races, ethnicities and iterations. Alone: the specification file of another country,
     /// its budget and accuracy
-    #[arg(long, value_name = "DIR|FILE.toml", conflicts_with_all = ["rho", "epsilon", "moe", "plan", "gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism", "csv", "sizes", "digits"])]
+    #[arg(long, value_name = "DIR|FILE.toml", conflicts_with_all = OF_ONE_LEVEL)]
     spec: Option<PathBuf>,
     /// For --config: another budget, TYPE,LEVEL=BUDGET, or the least for a margin of error, TYPE,LEVEL=moe:M; for households T3: or
     /// T4: may stand before it. For a specification file LEVEL,GROUPING=BUDGET or LEVEL,GROUPING=moe:M (repeatable)
-    #[arg(long, value_name = "CHANGE", requires = "spec")]
+    #[arg(long, value_name = "CHANGE", requires = "spec", conflicts_with_all = OF_ONE_LEVEL)]
     set: Vec<String>,
     /// The file for the changed configuration or specification
-    #[arg(long, value_name = "FILE", requires = "spec")]
+    #[arg(long, value_name = "FILE", requires = "spec", conflicts_with_all = OF_ONE_LEVEL)]
     out: Option<PathBuf>,
     /// The noise for --moe
     #[arg(long, value_enum)]

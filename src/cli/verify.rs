@@ -76,7 +76,7 @@ pub struct Args {
     #[arg(long, requires = "out")]
     reproducible: bool,
     /// The certificates of a folder instead: the seal of each, and both ends of its claim by this program's own enclosures
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["papers", "full", "nodes", "state", "out"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["papers", "full", "nodes", "state", "out", "reproducible"])]
     certificates: Option<PathBuf>,
     #[command(flatten)]
     form: FormArgs,

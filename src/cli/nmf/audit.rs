@@ -49,10 +49,10 @@ pub struct Args {
     #[arg(long)]
     power: bool,
     /// The number of draws, as 1e8
-    #[arg(long, value_name = "N", requires = "power", conflicts_with = "folder", value_parser = count)]
+    #[arg(long, value_name = "N", requires = "power", conflicts_with_all = ["folder", "states", "state_totals", "out", "svg"], value_parser = count)]
     draws: Option<u64>,
     /// A single law in place of a release, as discrete-gaussian:5
-    #[arg(long, value_name = "LAW:PARAMETER", requires = "draws", conflicts_with = "release")]
+    #[arg(long, value_name = "LAW:PARAMETER", requires = "draws", conflicts_with_all = ["release", "folder", "states", "state_totals", "out", "svg"])]
     law: Option<String>,
     #[command(flatten)]
     rate: Rate,

@@ -34,10 +34,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "rho", requires = "level", requires = "query")]
     release: Option<String>,
     /// The geolevel of the count
-    #[arg(long, value_name = "NAME", requires = "release")]
+    #[arg(long, value_name = "NAME", requires = "release", conflicts_with = "rho")]
     level: Option<String>,
     /// The query of the count
-    #[arg(long, value_name = "NAME", requires = "release")]
+    #[arg(long, value_name = "NAME", requires = "release", conflicts_with = "rho")]
     query: Option<String>,
     /// The prior probability that the target counts, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The covariances, differences, shares, ranks and medians that are requested.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparisons {
     /// The file for the covariances.
     pub file: Option<std::path::PathBuf>,
@@ -29,12 +29,14 @@ pub struct Comparisons {
     pub ranks: Vec<String>,
     /// Attributes of which the medians are requested.
     pub medians: Vec<String>,
+    /// The levels of confidence of differences, shares, ranks and medians; 95 % if empty.
+    pub confidence: Vec<Confidence>,
 }
 
 impl Comparisons {
     /// Whether none are requested.
     pub fn is_empty(&self) -> bool {
-        *self == Comparisons::default()
+        *self == Comparisons { confidence: self.confidence.clone(), ..Comparisons::default() }
     }
 }
 

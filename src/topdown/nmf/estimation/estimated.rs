@@ -58,6 +58,8 @@ pub struct Origin {
     pub form: Form,
     /// The confidence levels of its margins, if it has census variables.
     pub confidence: Vec<Confidence>,
+    /// The levels of confidence of what is compared: differences, shares, ranks and medians.
+    pub compared_at: Vec<Confidence>,
     /// The program, command line and inputs.
     pub provenance: Provenance,
 }
@@ -97,11 +99,6 @@ impl Estimated {
         digits_of(&self.survey.totals_of_files.keys().copied().collect::<Vec<_>>())
     }
 
-    /// The levels of confidence of what is compared: differences, shares, ranks and medians.
-    pub fn confidence(&self) -> Vec<Confidence> {
-        Confidence::or_usual(&self.origin.confidence)
-    }
-
     /// As JSON.
     pub fn to_json(&self) -> Value {
         let survey = &self.survey;
@@ -137,19 +134,19 @@ impl Estimated {
             let margin = |own: &Confidence| json!({ "column": own.heading(), "std_devs": own.quantile() });
             object["margins"] = self.origin.confidence.iter().map(margin).collect();
         }
-        let confidence = self.confidence();
+        let confidence = &self.origin.compared_at;
         for (kind, key) in [(Kind::Difference, "differences"), (Kind::Share, "shares")] {
             let own = self.compared.iter().filter(|compared| compared.kind == kind);
-            let own: Vec<Value> = own.map(|compared| compared.to_json(&confidence)).collect();
+            let own: Vec<Value> = own.map(|compared| compared.to_json(confidence)).collect();
             if !own.is_empty() {
                 object[key] = json!(own);
             }
         }
         if !self.ranks.is_empty() {
-            object["ranks"] = self.ranks.iter().map(|rank| rank.to_json(&confidence)).collect();
+            object["ranks"] = self.ranks.iter().map(|rank| rank.to_json(confidence)).collect();
         }
         if !self.medians.is_empty() {
-            object["medians"] = self.medians.iter().map(|median| median.to_json(&confidence)).collect();
+            object["medians"] = self.medians.iter().map(|median| median.to_json(confidence)).collect();
         }
         if let Some(errors) = &self.errors {
             object["errors"] = errors.iter().map(ErrorRow::to_json).collect();

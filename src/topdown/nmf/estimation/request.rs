@@ -185,6 +185,17 @@ pub enum Share {
     Combine,
 }
 
+/// Refuses a level of confidence that is named twice.
+fn check_once(confidence: &[Confidence]) -> Read<()> {
+    match confidence.iter().enumerate().find(|(at, own)| confidence[..*at].contains(own)) {
+        Some((_, twice)) => {
+            let why = format!("{} % is named twice", twice.percent());
+            Err(InputError::new(EstimationInput::Confidence, Error::conflict(why)))
+        }
+        None => Ok(()),
+    }
+}
+
 impl Estimation {
     /// The form of the file.
     pub fn form(&self) -> Form {
@@ -217,12 +228,7 @@ impl Estimation {
         if confidence.is_empty() {
             confidence.push(Confidence::usual());
         }
-        for (at, own) in confidence.iter().enumerate() {
-            if confidence[..at].contains(own) {
-                let why = format!("{} % is named twice", own.percent());
-                return Err(InputError::new(EstimationInput::Confidence, Error::conflict(why)));
-            }
-        }
+        check_once(&confidence)?;
         let places = variables.places.as_deref().map_or_else(Places::of_states, Places::read);
         let kind = match &self.areas {
             RequestedAreas::File(_) => Kind::Areas,
@@ -237,7 +243,8 @@ impl Estimation {
 
     /// Refuses covariances where there are none.
     fn check_comparisons(&self) -> Read<()> {
-        let Comparisons { file, differences, shares, ranks, medians } = &self.comparisons;
+        let Comparisons { file, differences, shares, ranks, medians, confidence } = &self.comparisons;
+        check_once(confidence)?;
         let given = [
             (file.is_some(), EstimationInput::Covariance),
             (!differences.is_empty(), EstimationInput::Difference),

@@ -62,7 +62,8 @@ impl Estimation {
         let of_totals = totals.map(|totals| totals.held_against(&survey.all_states, &survey.missing_parts));
         let of_totals = of_totals.transpose().about(EstimationInput::StateTotals)?.flatten();
         let confidence = layout.as_ref().map_or_else(Vec::new, |layout| layout.confidence.clone());
-        let from_covariances = self.compare(&survey, &Confidence::or_usual(&confidence), at)?;
+        let compared_at = Confidence::or_usual(&self.comparisons.confidence);
+        let from_covariances = self.compare(&survey, &compared_at, at)?;
         let published = self.published.as_deref().map(PublishedCounts::read).transpose();
         let mut watch = Watch {
             errors: self.truth.as_ref().map(|_| ErrorTable::default()),
@@ -99,7 +100,14 @@ impl Estimation {
         }
         let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
         let said = [of_totals, watch.of_published, of_names].into_iter().flatten().collect();
-        let origin = Origin { release: release.name, out: self.out.clone(), form: self.form(), confidence, provenance };
+        let origin = Origin {
+            release: release.name,
+            out: self.out.clone(),
+            form: self.form(),
+            confidence,
+            compared_at,
+            provenance,
+        };
         let mut estimated = Estimated::new(survey, rows, errors, of_areas, said, origin)?;
         let FromCovariances { compared, ranks, medians, .. } = from_covariances;
         (estimated.compared, estimated.ranks, estimated.medians) = (compared, ranks, medians);
