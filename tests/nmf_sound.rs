@@ -337,3 +337,40 @@ fn fixtures_fit() {
         assert!(fit["rows"].as_array().unwrap().iter().any(|row| row["query"] == "exact total") || name == "tiny-pr");
     }
 }
+
+/// The total of a root that is a state is one residual: twice the same would halve the bound on its logarithm.
+#[test]
+fn the_exact_total_of_puerto_rico_is_compared_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let blocks: Vec<String> = (0..10).map(|n| format!("72{:03}950{}0010{:02}", 1 + 2 * (n / 5), n / 5, n)).collect();
+    fs::write(at("blocks.csv"), format!("block\n{}\n", blocks.join("\n"))).unwrap();
+    let count = |block: &String| format!("{block},household,18-and-over,not-hispanic,0,7\n");
+    let counts: String = blocks.iter().map(count).collect();
+    fs::write(at("counts.csv"), format!("block,hhgq,votingage,hispanic,cenrace,count\n{counts}")).unwrap();
+    fs::write(at("plan.toml"), "settings = \"redistricting-persons\"\nrelease = \"pl94-persons-pr\"\n").unwrap();
+    assay(&["spine", "--blocks", &at("blocks.csv"), "--plan", &at("plan.toml"), "--out", &at("spine")])
+        .assert()
+        .success();
+    let draw = ["measure", "--spine", &at("spine"), "--counts", &at("counts.csv"), "--release", "pl94-persons-pr"];
+    let more = ["--files", "nmf", "--out", &at("prn"), "--insecure-seed", "3"];
+    assay(&[&draw[..], &more].concat()).assert().success();
+    let check = json(&["nmf", "check", &at("prn"), "--release", "pl94-persons-pr"]);
+    let estimate = json(&[
+        "estimate",
+        "--nmf",
+        &at("prn"),
+        "--release",
+        "pl94-persons-pr",
+        "--out",
+        &at("out.csv"),
+        "--level",
+        "State",
+    ]);
+    for fit in [&check["fit"][0], &estimate["fit"]] {
+        let rows = fit["rows"].as_array().unwrap();
+        let exact: Vec<&Value> = rows.iter().filter(|row| row["query"] == "exact total").collect();
+        assert_eq!(exact.len(), 1, "{fit}");
+        assert_eq!(exact[0]["degrees_of_freedom"], 1, "{fit}");
+    }
+}

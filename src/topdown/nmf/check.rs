@@ -255,7 +255,8 @@ impl Context<'_> {
         if self.histograms.are_two() {
             return Ok(());
         }
-        if let Some(total) = self.root.total.filter(|_| self.is_whole) {
+        // The total of a root that is a state is one of its own files, so that it is compared once.
+        if let Some(total) = self.root.total.filter(|_| self.is_whole && self.root.is_nation) {
             seen.tallies[0].exact_total(&self.plans[0], 0, "", &wholes[0], total);
         }
         let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();

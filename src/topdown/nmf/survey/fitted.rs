@@ -57,7 +57,9 @@ impl Survey {
     pub(super) fn keep_fit(&self, state: u32, mut fit: StateFit) {
         let own = if self.root.is_nation { None } else { self.root.total };
         let kept = self.settings.constraints != Constraints::None;
-        for total in self.settings.totals.get(&state).copied().filter(|_| kept).into_iter().chain(own) {
+        // A root that is a state has its total in both places: one total is one residual.
+        let given = self.settings.totals.get(&state).copied().filter(|_| kept);
+        for total in given.into_iter().chain(own.filter(|own| given != Some(*own))) {
             let whole = Stand::sum(fit.parts.iter());
             fit.tally.exact_total(&self.fit_plan, self.first(), &format!("{state:02}"), &whole, total);
         }
