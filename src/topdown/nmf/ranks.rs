@@ -20,6 +20,9 @@ use crate::{
 /// The number of joint draws for the probabilities of ranks: their standard errors are at most 1 / (2 sqrt(draws)) = 0.0036.
 pub const DRAWS: usize = 20_000;
 
+/// Two counts are tied if they differ by at most this: the rounding error of a difference that constraints fix to zero.
+const TIED: f64 = 1e-6;
+
 /// The rank of an area by one variable: 1 is the largest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rank {
@@ -63,7 +66,8 @@ impl Named {
         let probabilities = compared.probabilities();
         let rank = |(area, probabilities_approx): (usize, Vec<f64>)| {
             let estimate = self.covariances.estimates[places[area]];
-            let larger = places.iter().filter(|place| self.covariances.estimates[**place] > estimate).count();
+            let is_larger = |other: &usize| self.covariances.estimates[places[*other]] > estimate;
+            let larger = (0..areas).filter(is_larger).filter(|other| !compared.are_tied(area, *other)).count();
             let intervals = quantiles.iter().map(|z| compared.interval(area, *z)).collect();
             let expected_approx = compared.expected_approx(area);
             let (area, variable) = (self.areas[area].clone(), variable.to_string());
@@ -86,13 +90,21 @@ impl Differences<'_> {
         others.map(move |other| self.named.two(self.places[other], self.places[area]))
     }
 
+    /// Whether two areas are certain to have the same count: constraints, or the same blocks, fix their difference to zero.
+    fn are_tied(&self, a: usize, b: usize) -> bool {
+        a == b || {
+            let two = self.named.two(self.places[a], self.places[b]);
+            two.probability_larger().is_none() && two.difference().0.abs() <= TIED
+        }
+    }
+
     /// The interval of an area's rank, from differences of z standard deviations.
     fn interval(&self, area: usize, z: f64) -> (usize, usize) {
         let (mut first, mut last) = (1, self.places.len());
         for two in self.others(area) {
             let (difference, deviation) = two.difference();
             // Constraints can fix a difference: then its sign is known, and equal counts are tied.
-            let is_known = difference.abs() > z * deviation && difference.abs() > 1e-6;
+            let is_known = difference.abs() > z * deviation && difference.abs() > TIED;
             first += usize::from(is_known && difference > 0.0);
             last -= usize::from(is_known && difference < 0.0);
         }
@@ -103,7 +115,7 @@ impl Differences<'_> {
     fn expected_approx(&self, area: usize) -> f64 {
         let larger = |two: Two| {
             two.probability_larger().unwrap_or(match two.difference().0 {
-                difference if difference.abs() <= 1e-6 => 0.5,
+                difference if difference.abs() <= TIED => 0.5,
                 difference => f64::from(difference > 0.0),
             })
         };
@@ -119,8 +131,11 @@ impl Differences<'_> {
             .map(|at| self.places.iter().map(|own| covariances.matrix[*at][*own]).collect())
             .collect();
         let factor = cholesky(&matrix);
+        // Rounding errors must not order areas that are tied: each has the value of the first of them.
+        let first: Vec<usize> =
+            (0..areas).map(|at| (0..at).find(|own| self.are_tied(*own, at)).unwrap_or(at)).collect();
         let mut draws = Normal { source: ChaCha20Rng::from_seed([0; 32]), kept: None };
-        let mut counts = vec![vec![0_u32; areas]; areas];
+        let mut counts = vec![vec![0.0; areas]; areas];
         let mut order: Vec<usize> = (0..areas).collect();
         for _ in 0..DRAWS {
             let normal: Vec<f64> = (0..areas).map(|_| draws.next()).collect();
@@ -128,11 +143,25 @@ impl Differences<'_> {
                 let error: f64 = row.iter().zip(&normal).map(|(weight, own)| weight * own).sum();
                 covariances.estimates[self.places[at]] + error
             };
-            let values: Vec<f64> = factor.iter().enumerate().map(of).collect();
+            let drawn: Vec<f64> = factor.iter().enumerate().map(of).collect();
+            let values: Vec<f64> = first.iter().map(|first| drawn[*first]).collect();
             order.sort_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
-            order.iter().enumerate().for_each(|(rank, area)| counts[*area][rank] += 1);
+            share_ranks(&order, &values, &mut counts);
         }
-        counts.iter().map(|own| own.iter().map(|count| f64::from(*count) / DRAWS as f64).collect()).collect()
+        counts.iter().map(|own| own.iter().map(|count| count / DRAWS as f64).collect()).collect()
+    }
+}
+
+/// Adds one draw to the counts of each area's ranks. `order` lists the areas by falling values; areas whose values are tied share their
+/// ranks in equal parts, as their order is not known.
+fn share_ranks(order: &[usize], values: &[f64], counts: &mut [Vec<f64>]) {
+    let mut first = 0;
+    for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {
+        let ranks = first..first + tied.len();
+        for area in tied {
+            counts[*area][ranks.clone()].iter_mut().for_each(|count| *count += 1.0 / tied.len() as f64);
+        }
+        first = ranks.end;
     }
 }
 
@@ -271,6 +300,23 @@ mod tests {
         let fixed =
             named(&[5.0, 5.0], vec![vec![4.0, 4.0], vec![4.0, 4.0]]).ranks("V", &[Confidence::usual()]).unwrap();
         assert!(fixed.iter().all(|rank| rank.rank == 1 && rank.intervals[0] == (1, 2) && rank.expected_approx == 1.5));
+    }
+
+    /// Areas that are tied for certain share their ranks in equal parts, in whatever order they are listed.
+    #[test]
+    fn tied_areas_share_the_probabilities_of_their_ranks() {
+        for estimates in [[9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]] {
+            let ranks = named(&estimates, independent(&[0.0; 3])).ranks("V", &[Confidence::usual()]).unwrap();
+            for rank in ranks {
+                let expected = if rank.estimate > 0.0 { [1.0, 0.0, 0.0] } else { [0.0, 0.5, 0.5] };
+                assert_eq!(rank.probabilities_approx, expected, "{rank:?}");
+            }
+        }
+        // Two areas of the same counts, beside one that is as likely to be larger as smaller.
+        let matrix = vec![vec![4.0, 4.0, 0.0], vec![4.0, 4.0, 0.0], vec![0.0, 0.0, 4.0]];
+        let ranks = named(&[5.0, 5.0, 5.0], matrix).ranks("V", &[Confidence::usual()]).unwrap();
+        assert_eq!(ranks[0].probabilities_approx, ranks[1].probabilities_approx);
+        assert!((ranks[0].probabilities_approx[1] - 0.5).abs() < 1e-9, "{ranks:?}");
     }
 
     /// Each level of confidence has its own interval; a difference of 2 has a standard deviation of 1.
