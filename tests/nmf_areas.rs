@@ -326,6 +326,21 @@ fn comparisons_of_queries_have_the_confidence_that_is_requested() {
     }
 }
 
+/// Rows have the order of the file, as the covariances have it: also of areas that lie in several states.
+#[test]
+fn rows_of_areas_are_in_the_order_of_the_file() {
+    let desk = Desk::new();
+    let blocks = ["440030001001001", "090010001001001", "440010002001001"];
+    let file = format!("area,block\nboth,{}\nboth,{}\nhere,{}\nthere,{}\n", blocks[0], blocks[1], blocks[2], blocks[1]);
+    let areas = desk.file("areas.csv", &file);
+    let matrix = desk.path("matrix.csv").display().to_string();
+    let work = desk.path("work").display().to_string();
+    for more in [&["--covariance", &matrix][..], &["--states", "09,44"], &["--work", &work]] {
+        let rows = desk.rows("out.csv", &[&["--areas", &areas][..], more].concat());
+        assert_eq!(rows.iter().map(|row| row.get("area")).collect::<Vec<_>>(), ["both", "here", "there"], "{more:?}");
+    }
+}
+
 #[test]
 fn exact_totals_of_areas_that_cannot_be_used_are_refused() {
     let desk = Desk::new();

@@ -79,7 +79,9 @@ impl Estimation {
                     survey.compare_totals(at)?;
                     survey.note_misfit()?;
                 }
-                self.write(&survey, layout, &mut |take| watch.run(take, &mut |take| survey.run(take, at)))?
+                self.write(&survey, layout, &mut |take| {
+                    watch.run(take, &mut |take| survey.in_order(&mut |take| survey.run(take, at), take))
+                })?
             }
             Some((work, identity)) => {
                 let job = Job::open(&survey, &work.folder, identity, self.truth.as_deref());
@@ -87,7 +89,9 @@ impl Estimation {
                 if !self.work(&job, work.share, &survey, at)? {
                     return Ok(Outcome::Part { now: job.state(), states: survey.states() });
                 }
-                self.write(&survey, layout, &mut |take| watch.run(take, &mut |take| job.combine(take)))?
+                self.write(&survey, layout, &mut |take| {
+                    watch.run(take, &mut |take| survey.in_order(&mut |take| job.combine(take), take))
+                })?
             }
         };
         provenance.insecure_seed = survey.insecure_seed;

@@ -246,6 +246,31 @@ impl Survey {
         }
     }
 
+    /// Passes on what `run` answers: for a file of at most [`MOST_AREAS`] areas in its order, which is that of the covariances; of
+    /// more areas as they come, which needs no memory for them.
+    pub(in crate::topdown::nmf) fn in_order(
+        &self,
+        run: &mut dyn FnMut(&mut Take) -> Result<()>,
+        take: &mut Take,
+    ) -> Result<()> {
+        let areas = match &self.settings.areas {
+            AreaSource::Given(areas) if areas.names.len() <= MOST_AREAS => areas,
+            AreaSource::Given(_) | AreaSource::None | AreaSource::Digits(_) => return run(take),
+        };
+        let mut kept: BTreeMap<usize, (Subject, Vec<Answer>)> = BTreeMap::new();
+        run(&mut |subject, answers| {
+            let place = areas.names.iter().position(|name| matches!(&subject, Subject::Area(own) if own == name));
+            match place {
+                Some(place) => {
+                    kept.insert(place, (subject, answers));
+                    Ok(())
+                }
+                None => take(subject, answers),
+            }
+        })?;
+        kept.into_values().try_for_each(|(subject, answers)| take(subject, answers))
+    }
+
     /// The answers for areas some of which have exact totals.
     pub(super) fn answer_with_totals(&self, areas: &Areas, take: &mut Take, at: &At) -> Result<()> {
         let (_, joined) = self.joined(&Meter::new(at, self.work()))?;
