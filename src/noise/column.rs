@@ -46,13 +46,14 @@ impl CsvNoise<'_> {
             rows += part.counts[0].len() as u64;
             for (column, counts) in part.counts.iter_mut().enumerate() {
                 streams.add_noise(sampler, counts).map_err(|error| match error {
-                    Error::Overflow { position, count } => {
-                        let why = format!("{count} with noise added exceeds the range of 64-bit integers");
+                    // The number in the cell may be confidential: only its place is named.
+                    Error::Overflow { position, .. } => {
+                        let why = "the count with noise added exceeds the range of 64-bit integers".to_string();
                         table.rows.refused(part.lines[position], table.indices[column] + 1, why)
                     }
-                    Error::NoAnswer { position, count, answers } => {
+                    Error::NoAnswer { position, answers, .. } => {
                         let why = format!(
-                            "{count} is no answer: the {answers} answers are the numbers from 0 to {}",
+                            "the number is no answer: the {answers} answers are the numbers from 0 to {}",
                             answers - 1
                         );
                         table.rows.refused(part.lines[position], table.indices[column] + 1, why)
@@ -152,16 +153,16 @@ fn integer(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.trim().parse().ok()
 }
 
+/// Why a cell is refused. Its text may be confidential, and is not shown.
 fn no_integer(column: &str, text: &[u8]) -> String {
     if text.trim_ascii().is_empty() {
         return format!("the cell of column {column:?} is empty: a count such as 120 is needed in every row");
     }
-    let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
     let hint = match ambiguity(text.trim_ascii()) {
         "" => ": a count such as 120 is needed",
         hint => hint,
     };
-    format!("{shown:?} in column {column:?} is no integer of 64 bits{hint}")
+    format!("the cell of column {column:?} is no integer of 64 bits{hint}")
 }
 
 /// The heading of a column, marked if the noise can be subtracted.
