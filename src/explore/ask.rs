@@ -204,10 +204,16 @@ fn file(value: &Value) -> Result<(String, String)> {
 /// A name that can be displayed and written as a word.
 pub fn checked_name(name: &str) -> Result<&str> {
     const LONGEST: usize = 200;
-    if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+    if name.is_empty() || name.len() > LONGEST || name.chars().any(is_unprintable) {
         bail!("name: expected 1 to {LONGEST} printable characters");
     }
     Ok(name)
+}
+
+/// Whether a character is a control, or changes the order or the lines in which others are shown.
+fn is_unprintable(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A body that is one JSON object.
@@ -327,6 +333,16 @@ mod tests {
         assert!(question.args::<epsilon::Args>().is_ok());
         let again = read("epsilon", json!({ "release": "r", "level": ["State", "it's"], "delta": "0.5" })).unwrap();
         assert_eq!(question.subject(), again.subject());
+    }
+
+    #[test]
+    fn a_name_shows_as_it_is() {
+        for name in ["", "a\n", "a\u{202e}b", "\u{2066}a", "a\u{2028}", &"a".repeat(201)] {
+            assert!(checked_name(name).is_err(), "{name:?}");
+        }
+        for name in ["age", "Übung 3", "年龄", "می\u{200c}خواهم"] {
+            assert_eq!(checked_name(name).unwrap(), name);
+        }
     }
 
     /// The command line has an option for each law.
