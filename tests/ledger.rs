@@ -531,6 +531,17 @@ fn two_names_of_a_ledger_have_one_log() {
     assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 1);
 }
 
+/// Of budgets alone nothing is composed, so no line says that it is.
+#[test]
+fn budgets_alone_have_one_line_for_all() {
+    let bench = Bench::new("add-remove", "[[entry]]\nrelease = 'budget.toml'\n");
+    fs::copy("tests/common/budget-only.toml", bench.at("budget.toml")).unwrap();
+    let output =
+        assay(&[&["ledger", &bench.at("l.toml")][..], &DELTA].concat()).assert().success().get_output().clone();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("all, by zCDP alone") && !said.contains("all but"), "{said}");
+}
+
 /// Waits for all, and counts those that added and those that refused.
 fn wait(children: Vec<Child>) -> (usize, usize) {
     let codes: Vec<Option<i32>> =

@@ -167,7 +167,10 @@ impl Account<'_> {
         } else {
             format!("  all but {} composed", left_out.join(", "))
         };
-        rows.push(row(all, &together.composed));
+        // Nothing is composed if only the budget of each release is known.
+        if left_out.len() < self.population.entries.len() {
+            rows.push(row(all, &together.composed));
+        }
         if !left_out.is_empty() {
             let mut bound = row("  all, by zCDP alone".to_string(), &together.total);
             bound[2] = "-".to_string();

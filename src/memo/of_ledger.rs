@@ -107,7 +107,10 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
     } else {
         format!("all but {} composed", unknown.join(", "))
     };
-    lines.push(line(all, &composed, number));
+    // Nothing is composed if only the budget of each release is known.
+    if known > 0 {
+        lines.push(line(all, &composed, number));
+    }
     if !unknown.is_empty() {
         lines.push(line("all, by zCDP alone".to_string(), &account.total(&request.delta, request.digits)?, None));
     }
@@ -116,7 +119,8 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
             draft.take(&format!("{name}: epsilon of {}", line.name), number);
         }
     }
-    if let Some(number) = lines.get(alone.len()).and_then(|line| line.epsilon.as_ref()) {
+    let of_all = lines.get(alone.len()).filter(|_| known > 0);
+    if let Some(number) = of_all.and_then(|line| line.epsilon.as_ref()) {
         draft.statement.push(format!(
             "{name}, {} neighbors ({}): at delta = {}, the epsilon of {known} of {} releases composed is at least {} and at most {}.",
             neighbors.name(),
