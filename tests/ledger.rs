@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dp_assay::release::{GeoLevel, Release};
+use dp_assay::{
+    provenance::sha256_of_text,
+    release::{GeoLevel, Release},
+};
 use serde_json::Value;
 
 use crate::common::{
@@ -540,6 +543,139 @@ fn budgets_alone_have_one_line_for_all() {
         assay(&[&["ledger", &bench.at("l.toml")][..], &DELTA].concat()).assert().success().get_output().clone();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("all, by zCDP alone") && !said.contains("all but"), "{said}");
+}
+
+/// The log binds the relation, and entries that were written by hand: who changes them frees no budget unnoticed.
+#[test]
+fn a_log_binds_the_relation_and_entries_by_hand() {
+    let by_hand = "releases = ['coarse.toml']\n[[entry]]\nname = 'mine'\nrelease = 'gaussian.toml'\n";
+    let bench = Bench::new("bounded", by_hand);
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    let text = bench.read("l.toml");
+    for (from, to, said) in [
+        ("neighbors = 'bounded'", "neighbors = 'add-remove'", "has add-remove neighbors, and had bounded in line 1"),
+        ("[[entry]]\nname = 'mine'\nrelease = 'gaussian.toml'\n", "", "\"mine\""),
+        ("name = 'mine'\nrelease = 'gaussian.toml'", "name = 'mine'\nrelease = 'weekly.toml'", "\"mine\""),
+        ("releases = ['coarse.toml']\n", "", "\"coarse\""),
+    ] {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from}");
+        bench.put("l.toml", &changed);
+        for words in [&["--show"][..], &DELTA] {
+            let message = bench.refused(words);
+            assert!(message.contains(said) && message.contains("line 1"), "{said}: {message}");
+        }
+        let output = bench.add("weekly.toml", "9", &[]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+    }
+    // So is a release file by hand whose noise changed, for which the ledger has no hash.
+    bench.put("l.toml", &text);
+    let gaussian = bench.read("gaussian.toml");
+    bench.put("gaussian.toml", &gaussian.replace("sigma2 = 40", "sigma2 = 4000"));
+    assert!(bench.refused(&["--show"]).contains("\"mine\""));
+    bench.put("gaussian.toml", &format!("# a comment\n{gaussian}"));
+    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 1);
+    // More by hand is no less, and from a reason on the lines before it bind no more.
+    bench.put("l.toml", &format!("{text}\n[[entry]]\nname = 'more'\nrelease = 'weekly.toml'\n"));
+    bench.shown();
+    bench.put("l.toml", &text.replacen("releases = ['coarse.toml']\n", "", 1));
+    assert!(bench.refused(&["--show"]).contains("\"coarse\""));
+    for reason in ["", " "] {
+        let output = bench.add("weekly.toml", "9", &["--because", reason]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+    }
+    let (status, _) = bench.added("weekly.toml", "9", &["--because", "coarse was never published"]);
+    assert_eq!((status, bench.shown()["log"].as_array().unwrap().len()), (0, 2));
+    assert!(bench.read("l.toml.log").contains("\"because\":\"coarse was never published\""));
+    bench.put("l.toml", &bench.read("l.toml").replacen("neighbors = 'bounded'", "neighbors = 'add-remove'", 1));
+    assert!(bench.refused(&["--show"]).contains("had bounded in line 2"));
+}
+
+/// Under the same promise and delta the account never becomes less: here the parts of a partition change, and no entry.
+#[test]
+fn an_account_below_an_earlier_line_needs_a_reason() {
+    let partition = "[[partition]]\nname = 'day'\nrule = 'r'\n";
+    let bench = Bench::new("add-remove", partition);
+    for _ in 0..2 {
+        assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    }
+    // An old log, without what it binds: each line is written again with the hash of the line before it.
+    let rewritten = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
+        let mut previous = "0".repeat(64);
+        let mut ledger = bench.read("l.toml");
+        let mut log = String::new();
+        for line in bench.read("l.toml.log").lines() {
+            let mut value: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
+            value.insert("previous".into(), previous.into());
+            change(&mut value);
+            let text = serde_json::to_string(&value).unwrap();
+            let (old, new) = (sha256_of_text(line), sha256_of_text(&text));
+            ledger = ledger.replace(&old, &new);
+            previous = new;
+            log += &format!("{text}\n");
+        }
+        (ledger, log)
+    };
+    // A line that says more than the entries account for, as after a change that nothing else notices.
+    let (ledger, log) = rewritten(&|line| drop(line.insert("at_least".into(), "5".into())));
+    bench.put("l.toml", &ledger);
+    bench.put("l.toml.log", &log);
+    let output = bench.add("weekly.toml", "9", &[]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).to_string();
+    assert!(output.status.code() == Some(2) && message.contains("line 1 of the log has at least 5"), "{message}");
+    // Another promise is another question.
+    assert_eq!(bench.added("weekly.toml", "8", &[]).0, 0);
+    assert_eq!(bench.added("weekly.toml", "9", &["--because", "the lower end was a slip"]).0, 0);
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    // Lines of earlier versions bind nothing, and are read.
+    let (ledger, log) = rewritten(&|line| {
+        for key in ["at_least", "neighbors", "by_hand", "because"] {
+            line.remove(key);
+        }
+    });
+    bench.put("l.toml", &ledger.replacen("neighbors = 'add-remove'", "neighbors = 'bounded'", 1));
+    bench.put("l.toml.log", &log);
+    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 5);
+}
+
+/// A bundled release is entered with the hash of its account: its text may change with the program, and its noise may not.
+#[test]
+fn a_bundled_release_is_bound_by_its_account() {
+    let bench = Bench::new("bounded", "");
+    let words = ["ledger", &bench.at("l.toml"), "--add", "pl94-units-us", "--promise", "99"];
+    json(&[&words[..], &DELTA].concat());
+    let text = bench.read("l.toml");
+    assert!(text.contains("account = ") && !text.contains("sha256 = "), "{text}");
+    let (_, account) = text.split_once("account = \"").unwrap();
+    let account = &account[..64];
+    // The same release as a file of another text has the same account; with more noise it has not.
+    let own = Release::find("pl94-units-us").unwrap();
+    let entry = |name: &str| {
+        let head = text.split("[[entry]]").next().unwrap();
+        format!("{head}[[entry]]\nrelease = '{name}'\naccount = '{account}'\n")
+    };
+    fs::remove_file(bench.at("l.toml.log")).unwrap();
+    bench.put("same.toml", &format!("# a comment\n{}", own.to_toml()));
+    bench.put("l.toml", &entry("same.toml"));
+    bench.shown();
+    let quieter = own.to_toml().replacen("sigma2 = \"", "sigma2 = \"1", 1);
+    assert_ne!(quieter, own.to_toml());
+    bench.put("other.toml", &quieter);
+    bench.put("l.toml", &entry("other.toml"));
+    assert!(bench.refused(&["--show"]).contains("account: "));
+}
+
+/// A hard link would be a second ledger of the same releases, with a log of its own.
+#[cfg(unix)]
+#[test]
+fn a_ledger_with_hard_links_gets_no_additions() {
+    let bench = Bench::new("add-remove", "");
+    fs::hard_link(bench.at("l.toml"), bench.at("m.toml")).unwrap();
+    let output = bench.add("weekly.toml", "9", &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("hard links"));
+    fs::remove_file(bench.at("m.toml")).unwrap();
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
 }
 
 /// Waits for all, and counts those that added and those that refused.

@@ -27,12 +27,12 @@
 //! A way whose counts another way has as well is left out: to publish fewer counts is post-processing of publishing more, so its delta is at most that of the
 //! other at every epsilon, alone or composed with anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rug::Rational;
 
 use super::{
-    Composition,
+    Composition, Counts,
     compared::{Compared, Conversion},
     conversions,
     paths::{MOST_PAIRS, Whole, WorstPath},
@@ -70,6 +70,22 @@ pub struct Entry {
     pub rho: Rho,
     /// The part of a partition that it is about; `None` if it is about all records.
     pub part: Option<Part>,
+}
+
+impl Entry {
+    /// Everything of it that decides the account, as a text: its ways in a fixed order, and neither names nor comments.
+    pub fn accounted(&self) -> String {
+        let count = |counts: &Counts| format!("{counts}{}", if counts.free_rows { " rows" } else { "" });
+        let way = |path: &Composition| {
+            let mut counts: Vec<String> = path.counts().iter().map(count).collect();
+            counts.sort();
+            counts.join(", ")
+        };
+        let ways: BTreeSet<String> = self.paths.iter().map(way).collect();
+        let part = self.part.as_ref().map(|part| (&part.partition, &part.part));
+        let ways: String = ways.into_iter().map(|way| format!("{way}\n")).collect();
+        format!("rho {}, change {}, part {part:?}\n{ways}", *self.rho, self.is_change)
+    }
 }
 
 /// A part of a partition: a rule by which each record lies in exactly one part.

@@ -39,10 +39,10 @@ pub struct Args {
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true, required_unless_present_any = ["new", "show"])]
     delta: Option<String>,
     /// Write a commented ledger to start your own from: a new file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add", "promise", "population", "name", "times", "partition", "part", "adaptive"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add", "promise", "population", "name", "times", "partition", "part", "adaptive", "because"])]
     new: Option<PathBuf>,
     /// List entries, partitions and the log, and compute nothing
-    #[arg(long, conflicts_with_all = ["delta", "add", "promise", "population", "name", "times", "partition", "part", "adaptive"])]
+    #[arg(long, conflicts_with_all = ["delta", "add", "promise", "population", "name", "times", "partition", "part", "adaptive", "because"])]
     show: bool,
     #[command(flatten)]
     addition: added::AdditionArgs,

@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     io::{provenance::sha256_of_text, reading::read_text, toml_reader::TomlReader},
     numeric::{notation::exact_json, rational},
-    release::{Changed, Neighbors, Release, place_beside},
+    release::{Changed, Neighbors, Release, bundled_text, place_beside},
     safetab::tabulate::CertifiedWays,
     spine::spine_files::SavedSpine,
     topdown::{
@@ -200,8 +200,12 @@ pub(super) fn read(reader: &TomlReader, raw: &Spanned<RawEntry>, part: Option<Pa
         && found != Some(stated.get_ref().as_str())
     {
         let found = found.unwrap_or("unknown");
+        let how = match bundled_text(&described.place) {
+            None => "restore it",
+            Some(_) => "use the version of the program that entered it, or enter a file with the text of then",
+        };
         let why =
-            format!("sha256: {} is not the file that was entered: its SHA-256 is {found}; restore it", described.place);
+            format!("sha256: {} is not the file that was entered: its SHA-256 is {found}; {how}", described.place);
         return Err(reader.refuse(stated.span().start, why));
     }
     let name = raw.name.as_ref().map_or(described.name, |name| name.get_ref().clone());

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     account::ledger::Part,
-    error::{Result, unknown},
+    error::{Error, Result, unknown},
     io::toml_reader::TomlReader,
     release::{LEDGERS, Neighbors, Release, bundled_text, find_text, place_beside},
 };
@@ -71,6 +71,13 @@ impl LedgerFile {
 
     /// Reads a ledger and its log.
     pub(super) fn with_log(text: &str, file: &str, log: Log) -> Result<LedgerFile> {
+        let ledger = LedgerFile::unbound(text, file, log)?;
+        ledger.check_bound(file)?;
+        Ok(ledger)
+    }
+
+    /// The same, where what the lines of the log bind may have changed.
+    pub(super) fn unbound(text: &str, file: &str, log: Log) -> Result<LedgerFile> {
         let reader = TomlReader::new(file, text);
         let raw: RawLedger = reader.toml()?;
         for text in [&raw.source, &raw.rule] {
@@ -127,7 +134,18 @@ impl LedgerFile {
         if let Some(why) = entry.unfit(population.neighbors) {
             return Err(reader.refuse(at, why));
         }
-        population.entry(&entry).map_err(|why| reader.refuse(at, why.to_string()))?;
+        let refused = |why: Error| reader.refuse(at, why.to_string());
+        population.entry(&entry).map_err(refused)?;
+        if let Some(stated) = &fields.account
+            && population.account_of_one(&entry).map_err(refused)? != *stated.get_ref()
+        {
+            let why = format!(
+                "account: {} is not accounted for as when it was entered: its noise has changed since, or that of its relation. Use the version of the program \
+                 that entered it, or enter a file with the release of then",
+                entry.place
+            );
+            return Err(reader.refuse(stated.span().start, why));
+        }
         self.populations[place].entries.push(entry);
         Ok(place)
     }
@@ -203,16 +221,48 @@ impl LedgerFile {
             }
         }
         self.pending = log.lines.len() - next;
-        for (line, _) in &log.lines[next..] {
+        for (line, hash) in &log.lines[next..] {
             // Its paths are relative to the folder of the ledger, by the name under which that is read.
             let file = format!("{}.log, line {}: entry", reader.file(), line.number);
             let own = TomlReader::new(&file, &line.entry);
             let added: RawEntries = own.toml()?;
             for raw in &added.entries {
-                self.enter(&own, raw)?;
+                let place = self.enter(&own, raw)?;
+                if let Some(entry) = self.populations[place].entries.last_mut() {
+                    entry.log = Some(hash.clone());
+                }
             }
         }
         self.log = log.lines;
+        Ok(())
+    }
+
+    /// Refuses a relation, or entries by hand, that are not those of the lines of the log.
+    fn check_bound(&self, file: &str) -> Result<()> {
+        for population in &self.populations {
+            let lines = Log::binding(&self.log, &population.name);
+            let by_hand = if lines.is_empty() { Vec::new() } else { population.by_hand()? };
+            for line in lines {
+                let (name, number) = (&population.name, line.number);
+                let own = population.neighbors.name();
+                let why = if !line.neighbors.is_empty() && line.neighbors != own {
+                    format!(
+                        "the population {name:?} has {own} neighbors, and had {} in line {number} of the log",
+                        line.neighbors
+                    )
+                } else if let Some((entry, _)) = line.by_hand.iter().find(|entry| !by_hand.contains(entry)) {
+                    format!(
+                        "the entry {entry:?} of the population {name:?}, which no line of the log added, was there in line {number}, and is gone or accounts for something else"
+                    )
+                } else {
+                    continue;
+                };
+                let why = format!(
+                    "{why}: what was spent is never less; restore it, or give the reason with the next addition"
+                );
+                return Err(Error::DataFile { file: file.to_string(), line: 0, column: 0, why });
+            }
+        }
         Ok(())
     }
 }
@@ -278,7 +328,6 @@ mod tests {
     use rug::Rational;
 
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn the_bundled_ledger_spends_what_its_releases_spend() {

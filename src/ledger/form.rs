@@ -49,6 +49,7 @@ pub(super) struct RawEntry {
     pub(super) partition: Option<Spanned<String>>,
     pub(super) part: Option<Spanned<String>>,
     pub(super) sha256: Option<Spanned<String>>,
+    pub(super) account: Option<Spanned<String>>,
     pub(super) log: Option<Spanned<String>>,
 }
 

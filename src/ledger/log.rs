@@ -4,6 +4,8 @@
 //! changed, moved or removed is noticed, as long as the ledger or a later line is kept; the hash of the last line, kept elsewhere, shows that nothing was cut off
 //! from both files.
 //!
+//! A line also holds the relation of its population and the hashes of the entries that were written by hand, so that a change of these is noticed.
+//!
 //! The log is written first: once its line is on the disk, the entry counts, whether or not the ledger has it yet. The ledger is then replaced as a whole. A
 //! last line without a line end was never added.
 
@@ -51,6 +53,18 @@ pub struct LogLine {
     pub promise: String,
     /// The delta of both.
     pub delta: String,
+    /// A lower bound on the epsilon of everything with this entry; empty in lines of versions that did not write it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub at_least: String,
+    /// The neighbor relation of the population; empty in lines of versions that did not write it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub neighbors: String,
+    /// The other entries of the population that no line added, each with the hash of its account.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_hand: Vec<(String, String)>,
+    /// Why lines before this one need not hold any more: relations, entries by hand and epsilons are compared from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     /// The hash of the line before.
     pub previous: String,
 }
@@ -71,7 +85,7 @@ pub(super) struct Log {
     pub(super) lines: Vec<(LogLine, String)>,
 }
 
-/// The log of the ledger in this file: the same for all names of the file.
+/// The log of the ledger in this file: the same for all symbolic links to it. A ledger with hard links gets no additions.
 pub fn log_path(ledger: &Path) -> PathBuf {
     let real = fs::canonicalize(ledger).unwrap_or_else(|_| ledger.to_path_buf());
     let mut name = real.into_os_string();
@@ -101,6 +115,14 @@ impl Log {
             log.lines.push((line, sha256_of_text(text)));
         }
         Ok(log)
+    }
+
+    /// The lines of a population that bind the account, from the last one that gives a reason.
+    pub(super) fn binding<'a>(lines: &'a [(LogLine, String)], population: &str) -> Vec<&'a LogLine> {
+        let own: Vec<&LogLine> =
+            lines.iter().map(|(line, _)| line).filter(|line| line.population == population).collect();
+        let first = own.iter().rposition(|line| line.because.is_some()).unwrap_or(0);
+        own[first..].to_vec()
     }
 
     /// The hash of the last line.
@@ -151,6 +173,10 @@ mod tests {
             is_composed: true,
             promise: "2".to_string(),
             delta: "1/100".to_string(),
+            at_least: String::new(),
+            neighbors: String::new(),
+            by_hand: Vec::new(),
+            because: None,
             previous: previous.to_string(),
         }
     }

@@ -59,6 +59,8 @@ pub struct Addition {
     pub times: u64,
     /// The partition and the part that it is about.
     pub part: Option<(String, String)>,
+    /// Why the account may have become less since earlier lines of the log, which the new line then keeps.
+    pub because: Option<String>,
 }
 
 /// The promise that everything has to keep.
@@ -105,6 +107,7 @@ struct Prepared<'a> {
     /// The new entry as it will stand in the ledger, and its name.
     entry: String,
     name: String,
+    because: Option<String>,
 }
 
 /// Adds a release to the ledger in this file if everything then stays below the promise.
@@ -149,7 +152,11 @@ impl<'a> Prepared<'a> {
     fn new(ledger: &'a str, addition: &Addition) -> Result<Self> {
         let path = Path::new(ledger);
         let (text, log) = (read_text(path)?, Log::read(&log_path(path))?);
-        let before = LedgerFile::with_log(&text, ledger, log.clone())?;
+        let before = match &addition.because {
+            Some(why) if why.trim().is_empty() => return Err(Error::malformed("the reason", why, "words")),
+            Some(_) => LedgerFile::unbound(&text, ledger, log.clone())?,
+            None => LedgerFile::with_log(&text, ledger, log.clone())?,
+        };
         let place = before.place_of(addition.population.as_deref()).map_err(Error::conflict)?;
         let (entry, name) = entry_text(ledger, &before, place, addition)?;
         let mut after = before.clone();
@@ -158,7 +165,8 @@ impl<'a> Prepared<'a> {
         let raw: RawEntries = reader.toml()?;
         let entered = raw.entries.iter().try_for_each(|raw| after.enter(&reader, raw).map(drop));
         entered.map_err(|error| without_place(error, &addition.release))?;
-        Ok(Prepared { ledger, text, log, before, after, place, entry, name })
+        let because = addition.because.clone();
+        Ok(Prepared { ledger, text, log, before, after, place, entry, name, because })
     }
 
     /// The accounts of everything before and after; nothing is added so far.
@@ -173,15 +181,43 @@ impl<'a> Prepared<'a> {
         let (promise, delta) = limit.texts();
         let other_promise = last.filter(|line| (&line.promise, &line.delta) != (&promise, &delta));
         let spent = |population: &Population| population.ledger()?.spent(&limit.delta, limit.digits);
+        let after = spent(population)?;
+        if self.because.is_none() {
+            self.check_not_less(&after, limit)?;
+        }
         Ok(Decision {
             ledger: self.after.name.clone(),
             population: population.name.clone(),
             name: self.name.clone(),
             before: if before.entries.is_empty() { None } else { Some(spent(before)?) },
-            after: spent(population)?,
+            after,
             other_promise: other_promise.map(|line| (line.promise.clone(), line.delta.clone())),
             added: None,
         })
+    }
+
+    /// Refuses an account that is certainly below one of the log, at the same promise and delta.
+    fn check_not_less(&self, after: &Spent, limit: &Limit) -> Result<()> {
+        let upper = limit.deciding(after).upper_rational();
+        let (promise, delta) = limit.texts();
+        for line in Log::binding(&self.log.lines, &self.after.populations[self.place].name) {
+            let is_comparable =
+                (&line.promise, &line.delta) == (&promise, &delta) && line.is_composed != limit.is_by_rho(after);
+            let at_least = rational::parse(&line.at_least).ok().filter(|_| is_comparable);
+            // The truth of the line is at least its lower end, and the truth now at most the upper end.
+            if at_least.zip(upper.as_ref()).is_some_and(|(then, now)| *now < then) {
+                let why = format!(
+                    "with {} everything has epsilon at most {}, and line {} of the log has at least {} without it, for the same promise: something that was \
+                     entered accounts for less now. Restore it, or give the reason",
+                    self.name,
+                    limit.deciding(after).upper_text(12),
+                    line.number,
+                    line.at_least
+                );
+                return Err(Error::conflict(why));
+            }
+        }
+        Ok(())
     }
 
     /// Writes the line of the log, and then the ledger; returns the number and the hash of the line, and its file.
@@ -198,6 +234,10 @@ impl<'a> Prepared<'a> {
             is_composed: !limit.is_by_rho(&decision.after),
             promise,
             delta,
+            at_least: limit.deciding(&decision.after).lower_text(12),
+            neighbors: self.before.populations[self.place].neighbors.name().to_string(),
+            by_hand: self.before.populations[self.place].by_hand()?,
+            because: self.because.clone(),
             previous: self.log.head().to_string(),
         };
         check_form(self.ledger, &self.text, &line)?;
@@ -244,14 +284,30 @@ fn locked(path: &Path) -> Result<File> {
     let wrong = |why: std::io::Error| file_error(path, why);
     loop {
         let file = crate::io::reading::open(path)?;
-        if !file.metadata().map_err(wrong)?.is_file() {
+        let metadata = file.metadata().map_err(wrong)?;
+        if !metadata.is_file() {
             return Err(file_error(path, "is a device or a pipe: a ledger to which releases are added is a file"));
+        }
+        if names(&metadata) > 1 {
+            let why = "has several names (hard links), each of which would have a log of its own: keep one, or use symbolic links";
+            return Err(file_error(path, why));
         }
         file.lock().map_err(wrong)?;
         if is_same(&file, path).map_err(wrong)? {
             return Ok(file);
         }
     }
+}
+
+/// The number of hard links of a file.
+#[cfg(unix)]
+fn names(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+#[cfg(not(unix))]
+fn names(_: &fs::Metadata) -> u64 {
+    1
 }
 
 #[cfg(unix)]
@@ -297,8 +353,14 @@ fn entry_text(ledger: &str, file: &LedgerFile, place: usize, addition: &Addition
         .clone()
         .unwrap_or_else(|| free_name(&entry.name, population.entries.iter().map(|other| other.name.as_str())));
     text += &format!("name = {}\n{} = {}\n", quoted(&own), kind.key(), quoted(&source));
-    if let Some(sha256) = &entry.sha256 {
-        text += &format!("sha256 = {}\n", quoted(sha256));
+    // The text of a bundled release may change with the program: what counts is its account.
+    match (bundled_text(&source), &entry.sha256) {
+        (Some(_), _) => {
+            let account = population.account_of_one(&entry).map_err(|error| without_place(error, &addition.release))?;
+            text += &format!("account = {}\n", quoted(&account));
+        }
+        (None, Some(sha256)) => text += &format!("sha256 = {}\n", quoted(sha256)),
+        (None, None) => {}
     }
     if addition.times != 1 {
         text += &format!("times = {}\n", addition.times);

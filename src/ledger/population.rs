@@ -9,6 +9,7 @@ use crate::{
         ledger::{Entry, Ledger},
     },
     error::{Error, Result},
+    io::provenance::sha256_of_text,
     loss::family::Units,
     release::{Changed, Neighbors, Release},
 };
@@ -84,6 +85,18 @@ impl Population {
         let sides = if self.neighbors == Neighbors::Bounded && !is_change { 2_u32 } else { 1 };
         let rho = Rho::new(Rational::from(&**largest * sides))?;
         Ok(Entry { name, paths, mixes, is_change, rho, part })
+    }
+
+    /// The hash of what one publication of an entry about all records spends.
+    pub(super) fn account_of_one(&self, entry: &LedgerEntry) -> Result<String> {
+        let once = LedgerEntry { times: 1, part: None, ..entry.clone() };
+        Ok(sha256_of_text(&self.entry(&once)?.accounted()))
+    }
+
+    /// The entries that no line of the log added, each with the hash of its account.
+    pub(super) fn by_hand(&self) -> Result<Vec<(String, String)>> {
+        let own = self.entries.iter().filter(|entry| entry.log.is_none());
+        own.map(|entry| Ok((entry.name.clone(), sha256_of_text(&self.entry(entry)?.accounted())))).collect()
     }
 
     /// The counts that a record enters, in each of several ways or in one; one side of a change under bounded neighbors, if its counts have sides.

@@ -43,6 +43,9 @@ pub struct AdditionArgs {
     /// Decide by the sum of rho: it holds also where the noise of a release, or whether there is one, follows from earlier results
     #[arg(long, requires = "add")]
     adaptive: bool,
+    /// Why the account may have become less since earlier lines of the log, whose relation, entries by hand and epsilons then no longer bind; the log keeps it
+    #[arg(long, value_name = "REASON", requires = "add")]
+    because: Option<String>,
 }
 
 impl AdditionArgs {
@@ -66,6 +69,7 @@ pub fn run(ledger: &str, release: &str, delta: Delta, args: &AdditionArgs, forma
         name: args.name.clone(),
         times: args.times.unwrap_or(1),
         part: args.partition.clone().zip(args.part.clone()),
+        because: args.because.clone(),
     };
     progress::stage(&format!("epsilon with {release}"));
     let decision = odometer::add(ledger, &addition, &limit)?;
