@@ -181,6 +181,17 @@ impl Promise {
         }
     }
 
+    /// By how much an account misses the promise: ln of its delta at the epsilon of the promise over the delta there, an approximation for searches.
+    #[cfg(feature = "mechanisms")]
+    pub(super) fn missed_by_approx(&self, account: &impl Account) -> Result<f64> {
+        let (epsilon, delta) = self.point(account)?;
+        let at = epsilon.lower_rational().unwrap_or_default().max(Rational::new());
+        let value = account.evaluator().hockey_stick(&at, 4)?.value;
+        let ln = |value: &Enclosure| value.ln().approximate();
+        let missed = ln(&value) - ln(&Enclosure::rational(&delta, 100));
+        Ok(if missed.is_nan() { f64::MAX } else { missed })
+    }
+
     /// The error for a grid point that neither provably keeps nor provably breaks the promise.
     fn undecided(&self, target: &Enclosure) -> Error {
         const APART: &str = "of every grid point by more than a relative 10^-40";

@@ -2,8 +2,9 @@
 //!
 //! Every number of the text can be: a parameter of the noise, the rate of a sample, a bound, a threshold, the count, or the shift. It decides whether the
 //! mechanism becomes more private as the number grows, or less. The result is the number that spends most of a promise: it is proven to keep the promise,
-//! and its neighbor on the grid, on the less private side, is proven to break it. The search expects a mechanism that is more private the further the
-//! number is on one side; the two proofs do not rely on that.
+//! and its neighbor on the grid, on the less private side, is not proven to keep it, and mostly proven to break it. The proofs do not rely on a mechanism that is
+//! more private the further the number is on one side. Where it is not, as where a bound or a threshold makes more noise less private in the end, numbers over
+//! the whole range are tried, and those between the most private of them.
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -50,8 +51,24 @@ pub struct Found<A> {
     pub account: A,
     /// The number, proven to keep the promise.
     pub value: Rational,
-    /// Its neighbor on the grid on the less private side, proven to break the promise; `None` where the range ends.
+    /// Its neighbor on the grid on the less private side, not proven to keep the promise; `None` where the range ends.
     pub not_enough: Option<Rational>,
+    /// Whether that neighbor is proven to break it.
+    pub is_neighbor_disproved: bool,
+}
+
+/// What a search knows in the end.
+#[derive(Clone, Debug)]
+pub enum Outcome<A> {
+    /// A number that keeps the promise.
+    Found(Found<A>),
+    /// No number of the grid is known to keep it.
+    None {
+        /// Whether it is proven that none does: the mechanism is the more private the further the number is on one side, and that end breaks the promise.
+        is_proven: bool,
+        /// The ends of the grid.
+        range: (Rational, Rational),
+    },
 }
 
 /// The mark.
@@ -144,42 +161,132 @@ impl Question {
 
     /// The number that spends most of a promise, of a grid of 10^-decimals, for a family of accounts that have it.
     ///
-    /// An error if no number of the grid keeps the promise, if the promise is about the noise before calibration, or if a number of the grid neither provably
-    /// keeps nor provably breaks it.
+    /// An error if the promise is about the noise before calibration.
     pub fn answer<A: Account>(
         &self,
         family: impl Fn(&Rational) -> Result<A>,
         promise: &Promise,
         decimals: u32,
-    ) -> Result<Found<A>> {
+    ) -> Result<Outcome<A>> {
         if promise.is_relative() {
             let why = "a promise about the noise before calibration has no meaning where a number of it is sought: give an epsilon, or a promise about risk";
             return Err(Error::unsuitable(why));
         }
         let (start, grid) = self.grid(&family, decimals)?;
-        let keeps = |point: &Rational| -> Result<bool> {
+        let is_kept = |point: &Rational| -> Result<Certainty> {
             let account = family(point)?;
+            promise.kept_by(&account, &account)
+        };
+        // A number of which it is not known is not taken for one that keeps the promise.
+        let keeps = |point: &Rational| Ok(is_kept(point)? == Certainty::Yes);
+        let mut found = self.spending_most(&grid, &start, keeps)?;
+        let most_private = if self.number.is_more_private_above { &grid.most } else { &grid.least };
+        if found.is_none() {
+            let is_proven =
+                self.is_monotone(&self.counts(most_private)?.law) && is_kept(most_private)? == Certainty::No;
+            let inside = if is_proven { None } else { self.within(&grid, &family, promise)? };
+            let Some(inside) = inside else {
+                return Ok(Outcome::None { is_proven, range: (grid.least, grid.most) });
+            };
+            found = self.spending_most(&grid, &inside, keeps)?;
+        }
+        let (value, not_enough) = found.ok_or_else(|| Error::fault("a number that kept a promise breaks it"))?;
+        let is_neighbor_disproved = match &not_enough {
+            Some(other) => is_kept(other)? == Certainty::No,
+            None => false,
+        };
+        Ok(Outcome::Found(Found { account: family(&value)?, value, not_enough, is_neighbor_disproved }))
+    }
+
+    /// The number that spends most, and its neighbor that does not keep the promise, from a start.
+    fn spending_most(
+        &self,
+        grid: &Grid,
+        start: &Rational,
+        keeps: impl Fn(&Rational) -> Result<bool>,
+    ) -> Result<Option<(Rational, Option<Rational>)>> {
+        if self.number.is_more_private_above {
+            let least = grid.least_where(start.to_f64(), keeps)?;
+            return Ok(least.map(|Least { value, before }| (value, before)));
+        }
+        // The least that breaks the promise, and the one before it.
+        Ok(match grid.least_where(start.to_f64(), |point| Ok(!keeps(point)?))? {
+            Some(Least { value, before }) => before.map(|before| (before, Some(value))),
+            None => Some((grid.most.clone(), None)),
+        })
+    }
+
+    /// Whether a mechanism is proven to be no less private the further the number is on its more private side. With more Gaussian or Laplace noise, continuous or
+    /// two-sided geometric, an output is that of less noise with independent noise added; guarantees imply weaker ones; fewer or smaller changes of
+    /// log-concave noise are functions of more; and so is a composition with anything else. Lattices of discrete Gaussians, bounds and thresholds are not monotone.
+    fn is_monotone(&self, law: &Law) -> bool {
+        match law {
+            Law::Gaussian { .. }
+            | Law::Laplace { .. }
+            | Law::DiscreteLaplace { .. }
+            | Law::Pure { .. }
+            | Law::Approximate { .. } => true,
+            Law::DiscreteGaussian { .. } => matches!(self.number.name, "count" | "shift"),
+            _ => self.number.name == "count",
+        }
+    }
+
+    /// A number of the grid that keeps the promise, where it is kept within an interval of numbers only: of numbers over the whole range, each a quarter larger than the one
+    /// before, the most private, and numbers between its neighbors; `None` if none of them does.
+    fn within<A: Account>(
+        &self,
+        grid: &Grid,
+        family: &impl Fn(&Rational) -> Result<A>,
+        promise: &Promise,
+    ) -> Result<Option<Rational>> {
+        const RATIO: f64 = 1.25;
+        const NARROWED: usize = 40;
+        let scale = Integer::from(10).pow(grid.decimals);
+        let rounded = |number: f64| -> Result<Rational> {
+            let index = (rational::from_f64(number)? * &scale).round().into_numer_denom().0;
+            let point = Rational::from((index, scale.clone()));
+            Ok(if point < grid.least {
+                grid.least.clone()
+            } else if point > grid.most {
+                grid.most.clone()
+            } else {
+                point
+            })
+        };
+        // By how much the promise is missed, an approximation; zero and below where it is proven to be kept.
+        let missed = |ln: f64| -> Result<f64> {
+            let account = family(&rounded(ln.exp())?)?;
             match promise.kept_by(&account, &account)? {
-                Certainty::Yes => Ok(true),
-                Certainty::No => Ok(false),
-                Certainty::Undecided => {
-                    let apart = "the target must differ from the value of every number of the grid by more than a relative 10^-40";
-                    Err(Error::undecided(self.number.name, rational::display(point), apart))
-                }
+                Certainty::Yes => Ok(f64::NEG_INFINITY),
+                _ => promise.missed_by_approx(&account),
             }
         };
-        let none = || Error::unsuitable(format!("no {} of the grid keeps the target", self.number.name));
-        let (value, not_enough) = if self.number.is_more_private_above {
-            let Least { value, before } = grid.least_where(start.to_f64(), keeps)?.ok_or_else(none)?;
-            (value, before)
-        } else {
-            // The least that breaks the promise, and the one before it.
-            match grid.least_where(start.to_f64(), |point| Ok(!keeps(point)?))? {
-                Some(Least { value, before }) => (before.ok_or_else(none)?, Some(value)),
-                None => (grid.most.clone(), None),
+        let (first, last) = (grid.least.to_f64().ln(), grid.most.to_f64().ln());
+        let points = ((last - first) / RATIO.ln()).ceil().clamp(1.0, 400.0) as usize;
+        let step = (last - first) / points as f64;
+        let mut best = (f64::INFINITY, first);
+        for k in 0..=points {
+            let ln = first + step * k as f64;
+            let value = missed(ln)?;
+            if value == f64::NEG_INFINITY {
+                return Ok(Some(rounded(ln.exp())?));
             }
-        };
-        Ok(Found { account: family(&value)?, value, not_enough })
+            if value < best.0 {
+                best = (value, ln);
+            }
+        }
+        // By thirds around the most private.
+        let (mut low, mut high) = ((best.1 - step).max(first), (best.1 + step).min(last));
+        for _ in 0..NARROWED {
+            let third = (high - low) / 3.0;
+            let two = [low + third, high - third];
+            let values = [missed(two[0])?, missed(two[1])?];
+            if let Some(at) = values.iter().position(|value| *value == f64::NEG_INFINITY) {
+                return Ok(Some(rounded(two[at].exp())?));
+            }
+            if values[0] < values[1] { high = two[1] } else { low = two[0] }
+        }
+        Ok(None)
     }
 
     /// The part of the grid on which there is an account, around a number at which there is one: the end of an interval is found by halves.
@@ -325,7 +432,9 @@ mod tests {
             let question = Question::of(key, text, false).unwrap().unwrap();
             let family = |value: &Rational| Composition::new([question.counts(value)?]);
             let decimals = question.decimals(decimals).unwrap();
-            let found = question.answer(family, &promise("1", "1e-6"), decimals).unwrap();
+            let outcome = question.answer(family, &promise("1", "1e-6"), decimals).unwrap();
+            let Outcome::Found(found) = outcome else { panic!("{key} {text}") };
+            assert!(found.is_neighbor_disproved, "{key} {text}");
             let at = |value: &Rational| family(value).unwrap().delta(parse("1").unwrap(), 12).unwrap().value;
             let most = parse("1e-6").unwrap();
             let apart = found.not_enough.clone().unwrap();
@@ -336,22 +445,46 @@ mod tests {
         }
     }
 
+    /// Noise with a bound: with more of it outputs beyond the bound prove the record, so that only an interval of numbers keeps the promise.
+    #[test]
+    fn a_promise_that_an_interval_of_numbers_keeps_is_found() {
+        for (key, text, epsilon, delta, decimals, expected) in [
+            ("truncated-gaussian", "?:10", "3", "1e-6", 2, "2.44"),
+            ("truncated-laplace", "?:2", "3/2", "1/20", 2, "1.52"),
+        ] {
+            let question = Question::of(key, text, false).unwrap().unwrap();
+            let family = |value: &Rational| Composition::new([question.counts(value)?]);
+            let Outcome::Found(found) = question.answer(family, &promise(epsilon, delta), decimals).unwrap() else {
+                panic!("{key} {text}")
+            };
+            assert_eq!(found.value, parse(expected).unwrap(), "{key} {text}");
+            assert!(found.is_neighbor_disproved);
+        }
+    }
+
     #[test]
     fn what_has_no_answer_is_refused() {
-        let ask = |key: &str, text: &str, decimals: Option<u32>, promise: &Promise| {
+        type Known = std::result::Result<(Rational, Option<Rational>), bool>;
+        let ask = |key: &str, text: &str, decimals: Option<u32>, promise: &Promise| -> Result<Known> {
             let question = Question::of(key, text, false)?.unwrap();
             let family = |value: &Rational| Composition::new([question.counts(value)?]);
-            question.answer(family, promise, question.decimals(decimals)?).map(|found| (found.value, found.not_enough))
+            Ok(match question.answer(family, promise, question.decimals(decimals)?)? {
+                Outcome::Found(found) => Ok((found.value, found.not_enough)),
+                Outcome::None { is_proven, .. } => Err(is_proven),
+            })
         };
         let refused = |key: &str, text: &str, decimals: Option<u32>, promise: &Promise| {
             ask(key, text, decimals, promise).unwrap_err().to_string()
         };
-        assert!(refused("discrete-gaussian", "1x?", None, &promise("1/100", "1e-6")).contains("no count"));
+        // One count is too many, which is proven: more are less private.
+        assert_eq!(ask("discrete-gaussian", "1x?", None, &promise("1/100", "1e-6")).unwrap().unwrap_err(), true);
+        // With a bound of 1 more noise reaches it too often, and less shows the record.
+        assert_eq!(ask("truncated-laplace", "?:1", Some(2), &promise("3/2", "1/20")).unwrap().unwrap_err(), false);
         assert!(refused("discrete-gaussian", "5x?", Some(2), &promise("1", "1e-6")).contains("whole number"));
         let relative = Promise::ZcdpEpsilon { delta: "1e-6".parse().unwrap() };
         assert!(refused("discrete-gaussian", "?", None, &relative).contains("give an epsilon"));
         // Every number keeps it: the end of the range, with nothing beyond.
-        let (value, beyond) = ask("pure", "?", Some(0), &promise("2000000", "1e-6")).unwrap();
+        let (value, beyond) = ask("pure", "?", Some(0), &promise("2000000", "1e-6")).unwrap().unwrap();
         assert!(beyond.is_none() && value >= 1000, "{value}");
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
         Account, Answer,
-        sought::{Found, Question},
+        sought::{Found, Outcome, Question},
     },
     numeric::Enclosure,
     release::subject,
@@ -25,11 +25,20 @@ struct Sought {
     question: Question,
     value: Rational,
     not_enough: Option<Rational>,
+    /// Whether that neighbor is proven to break the promise.
+    is_neighbor_disproved: bool,
     /// The mechanism with the number.
     subject: Resolved,
     /// The value that the goal bounds, and its target.
     reached: Answer,
     target: Enclosure,
+}
+
+/// No number that is known to keep the promise.
+struct Nothing {
+    question: Question,
+    is_proven: bool,
+    range: (Rational, Rational),
 }
 
 impl Args {
@@ -38,8 +47,18 @@ impl Args {
         self.refuse_beside_a_mark(&question)?;
         let (goal, delta) = self.goal(others.relation())?;
         let request = Request { goal, delta, digits: self.format.digits, crossings: false, curves: false };
-        let sought = self.seek(question, others, &request)?;
         let mut page = self.drawn.page(&self.format)?;
+        let sought = match self.seek(question, others, &request)? {
+            Ok(sought) => sought,
+            Err(nothing) => {
+                let object = nothing.json();
+                page.records([object.clone()]);
+                page.object(object);
+                page.text(nothing.in_words(&request));
+                page.print()?;
+                return Ok(Exit::No);
+            }
+        };
         let object = sought.json(&request);
         page.records([object.clone()]);
         page.object(object);
@@ -83,7 +102,12 @@ impl Args {
         Ok(())
     }
 
-    fn seek(&self, question: Question, others: subject::Subject, request: &Request) -> Result<Sought> {
+    fn seek(
+        &self,
+        question: Question,
+        others: subject::Subject,
+        request: &Request,
+    ) -> Result<std::result::Result<Sought, Nothing>> {
         let promise = request.promise(None)?;
         let with = |value: &Rational| -> dp_assay::Result<Resolved> {
             let mut subject = others.clone();
@@ -92,15 +116,19 @@ impl Args {
         };
         let decimals = question.decimals(self.decimals).context("--decimals")?;
         let family = |value: &Rational| with(value).map(|resolved| resolved.whole);
-        let Found { account, value, not_enough } = question
+        let outcome = question
             .answer(family, &promise, decimals)
             .with_context(|| format!("--{} {}", question.key(), question.text()))?;
+        let Found { account, value, not_enough, is_neighbor_disproved } = match outcome {
+            Outcome::Found(found) => found,
+            Outcome::None { is_proven, range } => return Ok(Err(Nothing { question, is_proven, range })),
+        };
         let (reached, target) = (
             request.goal.value(&account, request.delta.as_ref(), request.digits)?,
             request.target(&promise, &account)?,
         );
         let subject = with(&value)?;
-        Ok(Sought { question, value, not_enough, subject, reached, target })
+        Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target }))
     }
 }
 
@@ -112,6 +140,8 @@ impl Sought {
             "option": format!("--{}", self.question.key()),
             "text": self.question.text(),
             "sought": self.question.number.name,
+            "found": exact(&self.value),
+            "proven": self.is_neighbor_disproved,
             "value": exact(&self.value),
             "not_enough": self.not_enough.as_ref().map(exact),
             "text_with_value": self.question.text_with(&self.value),
@@ -132,7 +162,8 @@ impl Sought {
     fn in_words(&self, request: &Request, digits: usize) -> String {
         let (name, relation) = (self.question.number.name, self.subject.neighbors.name());
         let other = match &self.not_enough {
-            Some(other) => format!("{} is proven not to keep it", exact_text(other)),
+            Some(other) if self.is_neighbor_disproved => format!("{} is proven not to keep it", exact_text(other)),
+            Some(other) => format!("of {} it is not known", exact_text(other)),
             None => "the range of numbers ends there".to_string(),
         };
         format!(
@@ -146,5 +177,33 @@ impl Sought {
             self.reached.value.shown(digits),
             self.target.shown(digits),
         )
+    }
+}
+
+impl Nothing {
+    fn json(&self) -> Value {
+        json!({
+            "mode": "sought",
+            "option": format!("--{}", self.question.key()),
+            "text": self.question.text(),
+            "sought": self.question.number.name,
+            "found": null,
+            "value": null,
+            "not_enough": null,
+            "proven": self.is_proven,
+            "least": exact(&self.range.0),
+            "most": exact(&self.range.1),
+        })
+    }
+
+    fn in_words(&self, request: &Request) -> String {
+        let (name, [least, most]) = (self.question.number.name, [&self.range.0, &self.range.1].map(exact_text));
+        let known = match self.is_proven {
+            true => format!("no {name} from {least} to {most} keeps the target: proven at the most private end"),
+            false => format!(
+                "of {name} from {least} to {most}, none that was tried is proven to keep the target; others may"
+            ),
+        };
+        format!("--{} {}\n{}\n\n{known}.\n", self.question.key(), self.question.text(), in_words(request, &[]))
     }
 }
