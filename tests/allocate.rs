@@ -137,7 +137,7 @@ fn targets_that_make_no_sense_are_refused() {
         ("[[query]]\nname = \"a\"\nweight = \"0\"\n", "line 3, column 10"),
         ("[[query]]\nname = \"a\"\nweight = \"-2\"\n", "above 0"),
         ("[[query]]\nname = \"a\"\nmost_squared_error = \"1/2\"\n", "less noise"),
-        ("[[query]]\nname = \"a\"\nmost_sigma2 = \"1\"\ncount = 1000\n", "cannot be met at epsilon = 5"),
+        ("[[query]]\nname = \"a\"\nmost_sigma2 = \"1\"\ncount = 1000\n", "no noise was found that keeps epsilon = 5"),
         ("[[query]\n", "line 1"),
         ("", "query"),
     ] {

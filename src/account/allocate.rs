@@ -64,7 +64,8 @@ fn on_grid(targets: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<R
     targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most_tried(target)).max(s.clone())).collect()
 }
 
-/// All queries with the largest noise that their targets allow; sigma2 = 1e18 where there is no greatest one. No allocation is more private.
+/// All queries with the largest noise that their targets allow; sigma2 = 1e18 where there is no greatest one. Of discrete Gaussian noise less can be
+/// more private at a single epsilon, as its losses lie on a lattice, but hardly.
 pub fn most_private(targets: &[QueryTarget]) -> Result<Composition> {
     composition(targets, &targets.iter().map(most_tried).collect::<Vec<_>>())
 }
@@ -149,7 +150,7 @@ pub fn allocate_until(
     }
 }
 
-/// The error for targets whose largest noise does not keep the promise: the epsilon that they need, and the targets that limit it.
+/// The error for targets whose largest noise does not keep the promise: the epsilon that it has, and the targets that limit it. Less noise is not tried.
 fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, delta: &Delta) -> Result<Error> {
     let reached = largest.delta(epsilon, 6)?.value;
     let needed = largest.epsilon(delta, 8)?.value;
@@ -163,8 +164,8 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
     };
     let (epsilon, delta) = (rational::display(epsilon), rational::display(delta));
     let why = format!(
-        "these accuracy targets cannot be met at epsilon = {epsilon} and delta = {delta}: they need epsilon = {} or more, because even their largest \
-         noise has delta({epsilon}) = {}; the sigma2 that targets allow: {limited}",
+        "no noise was found that keeps epsilon = {epsilon} at delta = {delta}: the largest that these accuracy targets allow has epsilon = {} and delta({epsilon}) = {}; \
+         less noise was not tried, though at one epsilon it can be a little more private. The sigma2 that targets allow: {limited}",
         needed.upper_text(8),
         reached.shown(4)
     );

@@ -32,8 +32,8 @@ use super::{
 
 /// Split a privacy budget among queries so that the weighted error is smallest
 ///
-/// Minimizes the sum of weight times expected squared error, and bounds how far from optimal the answer can be. Targets that
-/// no noise meets are refused, with the epsilon that they need. With --accuracy the other way round: the largest noise within all accuracy targets,
+/// Minimizes the sum of weight times expected squared error, and bounds how far from optimal the answer can be. Where the
+/// largest noise allowed misses the target, the refusal has its epsilon; less noise is not tried. With --accuracy the other way round: the largest noise within all accuracy targets,
 /// and its certified epsilon.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("goal").args(["epsilon", "advantage", "beta", "posterior", "accuracy"]).required(true))]
@@ -303,7 +303,7 @@ impl Question {
         let largest = allocate::most_private(&self.targets).and_then(|largest| risk.of(&largest, DIGITS));
         match largest {
             Ok(value) if risk.kept_by(&value.value) == Certainty::No => anyhow::anyhow!(
-                "these accuracy targets cannot be met if {}: even their largest noise has {} {}",
+                "no noise was found with which {}: the largest that these accuracy targets allow has {} {}",
                 risk.in_words(),
                 risk.name(),
                 value.value.shown(6)

@@ -42,8 +42,9 @@ use super::{
     subject::{self, Format, Resolved, Subject},
 };
 
-/// Find the smallest noise that meets a privacy target, and prove that the next smaller step does not
+/// Find noise that meets a privacy target, and prove that the next smaller step does not
 ///
+/// Of discrete Gaussian noise still smaller steps can meet it, because its losses lie on a lattice; it is rare.
 /// With --per-level each part alone, with --scale-all everything by one factor. A question mark in place of a number of a mechanism, as in
 /// 0.01:gaussian:?x1000, is that number: a parameter, a rate, a bound, a threshold, the count or the shift. If the queries of a level have different
 /// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the target
