@@ -563,3 +563,50 @@ fn manual_pages_are_printed_and_written() {
     // There is a file in place of the folder.
     assert!(refusal(&["man", "--out", out.join("assay.1").to_str().expect("UTF-8")]).contains("assay.1"));
 }
+
+/// Sentences of one kind of mechanism are not printed about another.
+#[test]
+fn sentences_are_about_the_law_and_the_number_at_hand() {
+    let said = |line: &str| {
+        let args: Vec<&str> = line.split(' ').collect();
+        let output = assay(&args).assert().success().get_output().stdout.clone();
+        String::from_utf8(output).expect("UTF-8").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (line, yes, no) in [
+        ("explain --discrete-gaussian 100 --delta 0.5", "because delta(0) is at most 0.5.", "at least 0.5"),
+        ("explain --discrete-gaussian 5 --delta 1e-6", "and at least 1e-6 at the lower", "delta(0)"),
+        ("explain --sampled 0.01:gaussian:1x100 --delta 1e-5", "100 steps in 1 group", "counts"),
+        ("explain --unknown-key discrete-laplace:1/2:40 --delta 1e-4", "2 terms in 2 groups", "counts in"),
+        ("explain --pure 1x3 --delta 1e-5", "3 terms in 1 group", "counts"),
+        ("explain --discrete-laplace 1/2x3 --delta 1e-5", "3 counts in 1 group", "3 terms"),
+        (
+            "epsilon --pure 1x3 --delta 1e-5",
+            "certified for the worst mechanism with these guarantees:",
+            "certified: the truth",
+        ),
+        ("epsilon --discrete-gaussian 4 --delta 1e-5", "certified: the truth differs", "the worst mechanism"),
+        ("compare --gaussian 4 --delta 1e-6", "GDP 2.254084651 +0.00 % yes", "approximation"),
+        ("compare --discrete-gaussian 4 --delta 1e-6", "an approximation for integers", "the same profile"),
+        ("compare --pure 1 --delta 1e-6", "pure DP", "GDP"),
+        ("compare --exponential 1 --delta 1e-6", "pure DP", "GDP"),
+        ("compare --laplace 2 --delta 1e-6", "pure DP", "GDP"),
+        ("compare --pure 1 --discrete-gaussian 4 --delta 1e-6", "RDP", "GDP"),
+        ("delta --gaussian 4 --epsilon 1", "the same law", "an approximation"),
+        ("delta --pure 2 --epsilon 1", "a bound", "continuous Gaussian"),
+    ] {
+        let text = said(line);
+        assert!(text.contains(yes) && !text.contains(no), "{line}: {text}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("r.html");
+    let report = said(&format!("report --discrete-gaussian 4 --delta 1e-6 --prior 0.0001 --out {}", page.display()));
+    assert!(report.contains("they would be right 99.99 % of the time"), "{report}");
+    let boxed = folder.path().join("boxed.html");
+    said(&format!("report --pure 1 --delta 1e-6 --out {}", boxed.display()));
+    let html = std::fs::read_to_string(&boxed).expect("a page");
+    assert!(
+        html.contains("The mechanism may be more private") && !html.contains("some adversary attains it"),
+        "{}",
+        boxed.display()
+    );
+}

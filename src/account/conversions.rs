@@ -46,7 +46,7 @@ fn exp_of_square(rho: &Rational, u: &Rational, bits: u32) -> Enclosure {
     Enclosure::rational(&exponent, bits + size).exp()
 }
 
-/// The smallest epsilon that rho-zCDP implies by the best order, and that order (Canonne, Kamath & Steinke 2020, Corollary 13):
+/// The epsilon that rho-zCDP implies by the best order, each converted alone, and that order (Canonne, Kamath & Steinke 2020, Corollary 13):
 ///
 /// `epsilon = inf over alpha > 1 of rho alpha + ln(1 / (alpha delta)) / (alpha - 1) + ln(1 - 1 / alpha)`.
 pub fn zcdp_epsilon_optimal(rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {
@@ -84,7 +84,7 @@ fn best_excess(rho: f64, composition: Option<&Composition>, delta: &Delta) -> f6
     extremum::golden_section(0.0, start, |s| epsilon_approx(rho, composition, ln_delta, s))
 }
 
-/// The smallest epsilon that the exact Renyi divergences of the composition imply, by the same conversion.
+/// The epsilon that the exact Renyi divergences of the composition imply by the best order, by the same conversion.
 pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<OptimalOrder> {
     if !composition.is_symmetric() {
         // Each moment is an integral, or the larger of two: the order is searched for in doubles.

@@ -318,11 +318,12 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     // The middle of an enclosure below the requested precision may be shown.
     let all_met = lines.iter().all(|line| line.epsilon.met) && found.queries.iter().all(|query| query.epsilon.met);
     let certified = if all_met {
-        "epsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n"
+        "the truth differs from what is shown by at most one unit in the last digit"
     } else {
-        "epsilon is certified: between both ends, which --json gives.\n"
+        "between both ends, which --json gives"
     };
-    page.text(format!("\n{certified}"));
+    let of = if subject.is_known_by_guarantee() { " for the worst mechanism with these guarantees" } else { "" };
+    page.text(format!("\nepsilon is certified{of}: {certified}.\n"));
     let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);
     notes.iter().for_each(|note| page.text(format!("{note}\n")));
     page.lines(&subject::law_notes(subject));

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Answer, Composition, Delta},
+    law::Law,
     loss::{
         answer::{Field, Proof, Quantity},
         second::SecondEnclosure,
@@ -95,6 +96,38 @@ impl<'a> Explained<'a> {
         (groups.iter().map(|group| group.copies).sum(), groups.len())
     }
 
+    /// What each loss of the sum is of: a count, a step on a Poisson sample, or a term in place of another mechanism.
+    fn term(&self) -> &'static str {
+        let is_count = |law: &Law| {
+            matches!(
+                law,
+                Law::DiscreteGaussian { .. }
+                    | Law::Gaussian { .. }
+                    | Law::DiscreteLaplace { .. }
+                    | Law::Laplace { .. }
+                    | Law::TruncatedLaplace { .. }
+                    | Law::TruncatedGaussian { .. }
+                    | Law::Table(_)
+            )
+        };
+        let all = |is: &dyn Fn(&Law) -> bool| self.subject.queries.iter().all(|query| is(&query.counts.law));
+        match (all(&is_count), all(&Law::is_sampled)) {
+            (true, _) => "count",
+            (_, true) => "step",
+            _ => "term",
+        }
+    }
+
+    /// What proves both ends.
+    fn because(&self, delta: &str) -> String {
+        let value = &self.epsilon.value;
+        if value.upper().is_zero() {
+            return format!("delta(0) is at most {delta}");
+        }
+        let at_most = format!("delta(epsilon) is at most {delta} at the upper end");
+        if value.lower().is_zero() { at_most } else { format!("{at_most}, and at least {delta} at the lower") }
+    }
+
     /// The distance of two losses, where they lie on a lattice.
     fn step(&self) -> Option<&Rational> {
         self.total.loss().step().filter(|_| !self.total.has_rounded_losses())
@@ -166,13 +199,13 @@ impl<'a> Explained<'a> {
 {neighbors} neighbors, delta = {delta}
 
 The question
-  {counts} in {in_groups} of equal noise, rho = {rho}
+  {terms} in {in_groups} of equal noise, rho = {rho}
   {losses}
 
 The answer
   epsilon >= {lower}
   epsilon <= {upper}
-  because delta(epsilon) is at most {delta} at the upper end, and at least {delta} at the lower.
+  because {because}.
 
 The proof at the upper end
 {proof}  so           {delta_lower} <= delta <= {delta_upper}
@@ -186,10 +219,11 @@ The effort
             title = self.subject.title,
             neighbors = self.subject.neighbors.name(),
             delta = exact_text(&self.delta),
-            counts = output::count_of(copies, "count"),
+            terms = output::count_of(copies, self.term()),
             in_groups = output::count_of(groups as u64, "group"),
             rho = short(self.total.rho()),
             losses = self.losses_in_words(),
+            because = self.because(&exact_text(&self.delta)),
             proof = by_contour(how).unwrap_or_else(|| in_lines(how)),
             second = output::second_text(&self.second),
             effort = priced(self.effort),

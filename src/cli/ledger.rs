@@ -332,8 +332,8 @@ fn account(args: &Args, delta: &Delta) -> Result<Exit> {
         page.text(line);
     }
     page.text(format!(
-        "{}\n\nepsilon is certified, the worst over all combinations of block paths; zCDP (best order): the \
-         smallest epsilon over all Renyi orders, from rho alone.\n",
+        "{}\n\nepsilon is certified, the worst over all combinations of block paths where releases have several; zCDP (best order): from \
+         rho, by the best of all Renyi orders, each converted alone.\n",
         file.rule.trim()
     ));
     if accounts.iter().flat_map(Account::balances).any(|balance| balance.compared.by == Conversion::Pure) {

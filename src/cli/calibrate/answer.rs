@@ -357,11 +357,18 @@ impl Row {
             "\n{}: the calibrated noise compared with the zCDP (Bun-Steinke) curve of the noise before\n",
             self.name
         ));
-        for stretch in stretches {
+        let verdict = |at: Option<usize>| at.and_then(|at| stretches.get(at)).map(|stretch| stretch.within);
+        for (at, stretch) in stretches.iter().enumerate() {
             let answer = match stretch.within {
                 Certainty::Yes => "at least as private at every delta",
                 Certainty::No => "less private at every delta",
-                Certainty::Undecided => "they cross at a delta",
+                // Both curves are continuous: between opposite answers they cross.
+                Certainty::Undecided => match (verdict(at.checked_sub(1)), verdict(at.checked_add(1))) {
+                    (Some(Certainty::Yes), Some(Certainty::No)) | (Some(Certainty::No), Some(Certainty::Yes)) => {
+                        "they cross at a delta"
+                    }
+                    _ => "too close to decide",
+                },
             };
             let (low, high) = &stretch.deltas;
             page.text(format!(

@@ -41,7 +41,7 @@ pub fn of_noise(delta: &Delta) -> Vec<String> {
         ),
         "In the table each level meets its own target. All levels composed meet theirs with one common factor."
             .to_string(),
-        "sigma2 is a variance. Margins of error go with its square root: 20 % less sigma2 makes them 10.6 % smaller."
+        "sigma2 is the variance proxy of the noise. Margins of error go about with its square root: 20 % less sigma2 makes them 10.6 % smaller."
             .to_string(),
         format!("Searched in steps of 1e-{DECIMALS} of sigma2, and of 1e-{FACTOR_DECIMALS} of the common factor."),
     ]

@@ -168,7 +168,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         &charts::right_decisions(&request.prior, found),
         "chart-learned",
         "How many of 100 decisions of an adversary are right at most, by level",
-        &words::about_decisions(found),
+        &words::about_decisions(subject, found),
     )?;
     let below = html! {
         (table(&tables::of_bound(&request.prior, found)))
@@ -304,7 +304,7 @@ fn glossary() -> Markup {
                 dd { "The budget by which releases like the 2020 Census were planned, and the theory behind it. It gives a bound for epsilon that is \
                       simple to compute and larger than the truth." }
                 dt { "sigma2" }
-                dd { "The declared variance of the noise." }
+                dd { "The declared variance proxy of the noise: the variance of continuous Gaussian noise, and for discrete Gaussian noise close to it from 1 on." }
             }
         }
     }

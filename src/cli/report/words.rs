@@ -3,7 +3,7 @@
 use dp_assay::{
     account::{Delta, compared::Compared},
     numeric::{Enclosure, rational},
-    release::Unit,
+    release::{Unit, subject::Resolved},
     topdown::nmf::audit::NmfAudit,
 };
 use rug::{Integer, Rational};
@@ -75,7 +75,7 @@ pub fn what_is_learned(prior: &Rational, unit: Unit, found: &bound::Found) -> Ve
         "Guessing blindly, with a prior of {} for the first answer, they would be right {} % of the time. From {} alone \
          it follows only that they are right at most {} % of the time.",
         rational::display(prior),
-        in_hundred(&guessing(prior)),
+        exactly_in_hundred(&guessing(prior)),
         found.allowed().known(&total.bound),
         in_hundred(&upper(found.allowed().of(&total.bound).correct)),
     ));
@@ -112,10 +112,15 @@ pub fn noise(audit: &NmfAudit) -> Vec<String> {
 }
 
 /// The caption of the chart of decisions.
-pub fn about_decisions(found: &bound::Found) -> String {
+pub fn about_decisions(subject: &Resolved, found: &bound::Found) -> String {
+    let circle = match subject.may_be_more_private() {
+        None => "The circle is exact: some adversary attains it, and none exceeds it.".to_string(),
+        Some(why) => {
+            format!("The circle is certified: no adversary exceeds it. The mechanism may be more private: {why}.")
+        }
+    };
     format!(
-        "How many of 100 decisions are right at most. The circle is exact: some adversary attains it, and none exceeds it. The square is the bound from {} \
-         alone.",
+        "How many of 100 decisions are right at most. {circle} The square is the bound from {} alone.",
         found.allowed().name()
     )
 }
@@ -147,7 +152,9 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     let shown = |row: &Row| shown(&row.reduction(), 6);
     if with_noise.len() == 1 {
         said.push(match first.reduction() > 0 {
-            true => format!("{} % of the noise (sigma2, a variance) could be spared at {of_levels}.", shown(first)),
+            true => {
+                format!("{} % of the noise (sigma2, its variance proxy) could be spared at {of_levels}.", shown(first))
+            }
             false => NOTHING.to_string(),
         });
     } else {
@@ -155,7 +162,7 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         let most = with_noise.iter().max_by_key(|row| row.reduction()).unwrap_or(first);
         said.push(match most.reduction() > 0 {
             true => format!(
-                "Each level alone could spare between {} % ({}) and {} % ({}) of its noise (sigma2, a variance), {promise}.",
+                "Each level alone could spare between {} % ({}) and {} % ({}) of its noise (sigma2, its variance proxy), {promise}.",
                 shown(least),
                 least.name,
                 shown(most),
@@ -196,6 +203,17 @@ pub fn guessing(prior: &Rational) -> Rational {
 /// The upper end of a probability.
 pub fn upper(value: &Enclosure) -> Rational {
     value.upper_rational().unwrap_or_else(|| Rational::from(1))
+}
+
+/// A probability as times in a hundred, exactly; rounded down if that is long.
+fn exactly_in_hundred(probability: &Rational) -> String {
+    const LONGEST: usize = 12;
+    let times = Rational::from(probability * 100_u32);
+    let exact = rational::display(&times);
+    match exact.len() <= LONGEST && !exact.contains('/') {
+        true => exact,
+        false => format!("at least {}", Enclosure::rational(&times, 64).lower_text(LONGEST - 1)),
+    }
 }
 
 /// A probability as times in a hundred, rounded up to the next tenth.

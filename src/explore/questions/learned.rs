@@ -33,7 +33,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
         &charts::right_decisions(&request.prior, found),
         "learned",
         "How many of 100 decisions of an adversary are right at most, by level",
-        &words::about_decisions(found),
+        &words::about_decisions(subject, found),
     )?;
     Ok(Parts {
         answer: found.object(subject, request),
