@@ -233,7 +233,7 @@ fn other_laws_are_drawn() {
         "{said}"
     );
     let said = words(noise("x", "--randomized-response", "1", &[]));
-    assert!(said.contains("an answer that changes spends rho = 0.5 and epsilon = 1"), "{said}");
+    assert!(said.contains("an answer that changes spends at most rho = 0.5 and epsilon = 1"), "{said}");
     let answers = fs::read_to_string(&output).unwrap();
     assert!(answers.lines().skip(1).all(|line| line.ends_with(",0") || line.ends_with(",1")), "{answers}");
     let object: Value =

@@ -465,7 +465,8 @@ fn comparisons(estimated: &Estimated) -> String {
     text.extend(estimated.ranks.iter().map(|rank| rank.line(confidence) + "\n"));
     if !estimated.ranks.is_empty() {
         text += &format!(
-            "Ranks: 1 is the largest; errors are taken as normal. Probabilities are approximations by {DRAWS} joint draws.\n"
+            "Ranks: 1 is the largest; errors are taken as normal. Probabilities are approximations by {DRAWS} joint draws, with nothing else as known about the \
+             counts: of units with equal true counts the one with the largest estimate has more than its share.\n"
         );
     }
     text.extend(estimated.medians.iter().map(|median| median.line(confidence) + "\n"));

@@ -288,7 +288,8 @@ fn run_compare(args: &CompareArgs) -> Result<Exit> {
     });
     page.text(format!(
         "\n{} rows in both, {} only in the first, {} only in the second; {} exact in the second but different\n\
-         z = (first - second) / std_dev of the second: mean square {}, {beyond} beyond the 95 % margin\n{largest}",
+         z = (first - second) / std_dev of the second: mean square {}, {beyond} beyond the 95 % margin of the \
+         second alone, which is not that of the difference\n{largest}",
         found.rows,
         found.alone.0,
         found.alone.1,

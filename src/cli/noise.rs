@@ -178,8 +178,10 @@ fn said(args: &Args, done: &TableDone, law: &Law, spent: &Spent, insecure_seed: 
     text += &metadata(done);
     if let Some(rho) = &spent.rho {
         let changed = if law.is_guarantee() { "an answer that changes" } else { "a count that differs by one" };
-        text += &format!("{changed} spends rho = {}", exact_text(rho));
         let pure = spent.pure_epsilon.as_ref();
+        // Of a pure guarantee epsilon^2 / 2 is a bound on rho.
+        let at_most = if pure.is_some() { "at most " } else { "" };
+        text += &format!("{changed} spends {at_most}rho = {}", exact_text(rho));
         text += &pure.map_or_else(String::new, |epsilon| format!(" and epsilon = {}", exact_text(epsilon)));
         text += if names.len() == 1 { "\n" } else { "; one record may be in a count of every column\n" };
     }

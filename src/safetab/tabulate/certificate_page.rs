@@ -110,6 +110,12 @@ impl TabulationCertificate<'_> {
             false => " | stage 1 | stage 2 | margin | stage 1 | stage 2 | suppressed to |",
         };
         if !self.of_households {
+            // For n > t + m the suppressed noise, N <= t - n < -m, is outside of the margin: P[|N| <= m | N > t - n] >= P[|N| <= m].
+            writeln!(
+                page,
+                "A group that is suppressed to a total of t is published only if its noisy total is above t. A margin m of that\ntotal \
+                 then holds with at least 95 % for groups of t + m + 1 people or more, and with less for some smaller ones.\n"
+            )?;
             writeln!(
                 page,
                 "Columns of {parameter_name} and margin: a group published as a total only; stage 1; stage 2.\n"
