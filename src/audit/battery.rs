@@ -111,9 +111,9 @@ impl Audited {
     /// The tests of a stream: its histogram, its order, and repetitions.
     pub fn stream_tests(&self, stream: &Stream) -> Tested {
         let mut tested = self.tests(&stream.tally);
-        for (lag, pairs) in stream.lags.iter().enumerate() {
-            tested.tests.push(product_test(LAG_NAMES[lag], pairs));
-        }
+        let (near, far) = stream.lags.split_at(LAG_NAMES.len());
+        tested.tests.extend(LAG_NAMES.into_iter().zip(near).map(|(name, pairs)| product_test(name, pairs)));
+        tested.tests.extend(far_lags_test(far));
         tested.tests.push(agreement_test("signs", &stream.lags[0]));
         tested.tests.push(self.magnitude_test(&stream.magnitudes));
         if let Some(window) = stream.repeats.window() {
@@ -296,7 +296,8 @@ impl Audited {
 /// Cells with a smaller expectation are not compared one by one.
 const LEAST_EXPECTED: f64 = 5.0;
 const TAIL_EXPECTED: [f64; 9] = [10_000.0, 3000.0, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0];
-const LAG_NAMES: [&str; LAGS] = ["lag 1", "lag 2", "lag 3", "lag 4"];
+/// The lags with a test of their own; all others have one together.
+const LAG_NAMES: [&str; 4] = ["lag 1", "lag 2", "lag 3", "lag 4"];
 
 /// A number of standard deviations as text.
 fn signed(z: f64) -> String {
@@ -366,6 +367,15 @@ pub fn product_test(name: &'static str, pairs: &Pairs) -> Test {
     let z = pairs.z_approx();
     let what = format!("sum of products of {} pairs: {} standard deviations from 0", pairs.pairs(), signed(z));
     Test { name, draws: pairs.pairs(), statistic: z, p: proven::fair_signs(sum, squares), what }
+}
+
+/// The farthest of the lags without a test of their own: its p-value times their number. None without pairs.
+fn far_lags_test(lags: &[Pairs]) -> Option<Test> {
+    let tests = lags.iter().map(|pairs| product_test("later lags", pairs));
+    let (at, farthest) = tests.enumerate().min_by(|(_, a), (_, b)| a.p.order(b.p))?;
+    let (first, last) = (LAG_NAMES.len() + 1, LAGS);
+    let what = format!("of lags {first} to {last} the farthest is {}: {}", first + at, farthest.what);
+    Some(Test { p: farthest.p.times(lags.len() as u64), what, ..farthest })
 }
 
 /// Whether the signs of pairs agree as often as fair coins do.

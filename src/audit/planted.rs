@@ -218,6 +218,11 @@ fn faults_of_the_order_are_found() {
     });
     let names = rejected(&mut copied);
     assert!(names.contains(&"signs") && names.contains(&"lag 1"), "{names:?}");
+    // Each block of five draws, of 24 and of 48 twice in a row: no stretch is long enough to be found as a repetition.
+    for length in [5, 24, 48] {
+        let mut twice = draws.chunks(length).flat_map(|block| block.iter().chain(block).copied());
+        assert!(rejected(&mut twice).contains(&"later lags"), "{length}");
+    }
     let mut sorted = draws.clone();
     sorted.sort_by_key(|x| x.abs());
     assert!(rejected(&mut sorted.iter().copied()).contains(&"magnitudes"));
@@ -241,6 +246,8 @@ fn statistics_of_few_draws_agree_with_exact_fractions() {
     assert_eq!((of("sign").statistic, of("sign").draws), (3.0, 5));
     assert_eq!(of("parity").statistic, 4.0);
     assert_eq!((of("largest").statistic, of("lag 1").draws, of("lag 4").draws), (3.0, 7, 4));
+    // Products of draws five apart: 0, 0 and 0.
+    assert_eq!((of("later lags").statistic, of("later lags").p), (0.0, ProvenP::ONE));
     // Products of neighbors: 0, -2, -2, 3, -3, 0, 0 with the sum -4 and squares 4 + 4 + 9 + 9.
     assert!((of("lag 1").statistic + 4.0 / 26_f64.sqrt()).abs() < 1e-12);
     assert_eq!((of("signs").statistic, of("signs").draws), (1.0, 4));

@@ -7,7 +7,7 @@ use super::{
     interval::Interval,
     power::{Level, Power, SIZED, smallest_approx},
     proven::ProvenP,
-    tally::{Stream, Tally},
+    tally::Stream,
     verdict::Verdict,
 };
 use crate::{
@@ -47,16 +47,15 @@ impl Report {
     }
 
     /// The verdict in words.
-    pub fn words(&self, audited: &Audited, tally: &Tally) -> String {
-        let draws = tally.draws();
+    pub fn words(&self, audited: &Audited) -> String {
         let named = audited.named.as_ref();
         let parameter = if named.is_some_and(|law| law.sigma2().is_none()) { "the scale" } else { "sigma2" };
         let within = self.interval.map_or_else(String::new, |found| {
             let (lower, upper) = found.words();
-            format!("; {parameter} is within {lower} and {upper} of the declared")
+            format!("; {parameter} of independent draws of this family is within {lower} and {upper} of the declared")
         });
         match self.verdict.rejected.first() {
-            None => format!("consistent: no deviation that {draws} draws could show{within}"),
+            None => format!("consistent: none of {} tests rejects{within}", self.tested.tests.len()),
             Some(first) => {
                 let test = &self.tested.tests[*first];
                 format!("DEVIATES: {}: {}{within}", test.name, test.what)

@@ -193,8 +193,8 @@ pub struct Stream {
     last: [i64; LAGS],
 }
 
-/// The number of lags at which draws are compared.
-pub const LAGS: usize = 4;
+/// The number of lags at which draws are compared: copies of shorter stretches than [`Repeats`] finds are this close.
+pub const LAGS: usize = 48;
 
 impl Stream {
     /// No draws of this law. `key` selects the hash of stretches.

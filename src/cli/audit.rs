@@ -75,7 +75,7 @@ impl Rate {
 }
 
 /// The number of tests of a stream.
-const TESTS: u64 = 16;
+const TESTS: u64 = 17;
 
 pub fn run(args: &Args) -> Result<Exit> {
     let rate = args.rate.value()?;
@@ -170,7 +170,7 @@ fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &
     page.columns(&["test", "p at most", "corrected", "statistic"], all().map(row).collect());
     let records = || all().map(|(test, corrected)| test_json(test, *corrected));
     page.records(records());
-    let words = report.words(audited, &stream.tally);
+    let words = report.words(audited);
     let [mean, variance, skewness, kurtosis] = shown_numbers.moments;
     let third =
         if skewness.is_finite() { format!(", skewness {skewness:.4}, kurtosis {kurtosis:.4}") } else { String::new() };

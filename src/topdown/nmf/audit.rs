@@ -242,11 +242,11 @@ impl NmfAudit {
                 let within = most.and_then(|source| Some((source, source.interval?))).map(|(source, found)| {
                     let (lower, upper) = found.words();
                     format!(
-                        "; sigma2 of {} {} is within {lower} and {upper} of the declared",
+                        "; sigma2 of {} {}, of independent draws, is within {lower} and {upper} of the declared",
                         source.level, source.query
                     )
                 });
-                format!("consistent: no deviation that {draws} draws could show{}", within.unwrap_or_default())
+                format!("consistent: none of {} tests rejects{}", self.tests.len(), within.unwrap_or_default())
             }
         }
     }
