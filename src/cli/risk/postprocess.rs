@@ -111,7 +111,7 @@ fn outcomes(args: &Args, attack: &Postprocessed, before: &Before, head: &str, mu
     page.table(
         &["", "probability"],
         vec![
-            row("posterior probability, averaged over outcomes", &marginal, digits),
+            row("posterior if the target counts, averaged over outcomes", &marginal, digits),
             vec!["the same before post-processing, from both noisy counts".to_string(), before.shown(digits)],
             row("from the noisy count of the target's group alone", &before.own, digits),
         ],
