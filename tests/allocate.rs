@@ -179,7 +179,7 @@ fn budgets_are_divided_for_a_risk() {
         (&["--advantage", "0.3"][..], "/advantage/upper", "1/2", "0.3"),
         (&["--posterior", "0.7", "--prior", "1/2"], "/correct_decision_upper/upper", "1/2", "0.7"),
         (&["--posterior", "0.82", "--prior", "0.8"], "/correct_decision_upper/upper", "0.8", "0.82"),
-        (&["--posterior", "0.9", "--prior", "0.1", "--delta", "1e-9"], "/posterior_upper/upper", "0.1", "0.9"),
+        (&["--posterior", "0.9", "--prior", "0.1", "--delta", "1e-9"], "/posterior_events/upper", "0.1", "0.9"),
     ] {
         let answer = json(&[&["allocate", queries, "--out", out], target].concat());
         let bound = json(&["risk", "bound", "--release", out, "--prior", prior, "--delta", "1e-9"]);

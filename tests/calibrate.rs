@@ -315,7 +315,7 @@ fn noise_is_calibrated_to_what_an_adversary_learns() {
     let answer =
         json(&["calibrate", "--discrete-gaussian", "5x10", "--posterior", "0.9", "--prior", "0.1", "--delta", "1e-9"]);
     let row = &answer["levels"][0];
-    let posterior = |sigma2: &Value| bound(&noise(sigma2), "0.1", "/posterior_upper/upper");
+    let posterior = |sigma2: &Value| bound(&noise(sigma2), "0.1", "/posterior_events/upper");
     assert!(
         posterior(&row["calibrated_sigma2"]) <= number("0.9") && posterior(&row["not_enough_sigma2"]) > number("0.9")
     );

@@ -151,7 +151,7 @@ fn every_kind_agrees_with_its_command() {
         ("kind = 'gdp-delta', epsilon = 70", delta["gdp_delta"].clone()),
         ("kind = 'correct-decision', prior = '1/3'", bound["correct_decision_upper"].clone()),
         ("kind = 'advantage'", bound["advantage"].clone()),
-        ("kind = 'posterior', prior = '1/3', delta = 1e-10", bound["posterior_upper"].clone()),
+        ("kind = 'posterior', prior = '1/3', delta = 1e-10", bound["posterior_events"].clone()),
     ];
     let values: Vec<String> = (cases.iter().enumerate())
         .map(|(id, (compute, _))| value(&id.to_string(), "1", "bound", &format!("{compute}, {counts}")))

@@ -174,7 +174,7 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
         let upper: f64 = line["correct_decision_upper"]["upper"].to_string().parse().expect("a number");
         let hundred: f64 = own[3].parse().expect("a number");
         assert!(hundred >= 100.0 * upper - 1e-9 && hundred < 100.0 * upper + 0.1 + 1e-9, "{name}: {hundred} {upper}");
-        let posterior: f64 = line["posterior_upper"]["upper"].to_string().parse().expect("a number");
+        let posterior: f64 = line["posterior_events"]["upper"].to_string().parse().expect("a number");
         assert!((own[6].parse::<f64>().expect("a number") - posterior).abs() < 1e-11, "{name}");
     }
     (html, said)

@@ -13,10 +13,11 @@ use dp_assay::{
         verdict, verify,
     },
     risk::{
-        bound::{bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
+        bound::{bound, most_correct, most_correct_by_epsilon},
         decision::{NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
         noise,
+        outputs::exceeded_epsilon,
         postprocess::Postprocessed,
         single::Attack,
     },
@@ -711,7 +712,7 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
         assert!(bound.correct.value.upper() < bound.correct_by_zcdp.lower());
         assert!(bound.correct_by_zcdp.upper() < bound.correct_by_zcdp_pair.lower());
         assert!(bound.correct_by_epsilon.upper() < bound.correct_by_zcdp_pair.lower());
-        assert!(bound.posterior.upper() < bound.posterior_by_zcdp.lower());
+        assert!(bound.posterior_of_events.value.upper() < bound.posterior_by_zcdp.lower());
         assert!(bound.advantage.upper() < bound.advantage_by_zcdp.lower());
     }
     // 1 - min over alpha of (1 - p) alpha + p f(alpha), on a grid, against the corners.
@@ -739,18 +740,25 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
 
 #[test]
 fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
-    let composition = Composition::new(["5x10".parse().expect("counts")]).expect("a composition");
+    let of = |count: u32| Composition::new([format!("5x{count}").parse().expect("counts")]).expect("a composition");
+    let composition = of(10);
     for delta in ["1e-6", "0.01", "0.6", "0.99"] {
         let delta: Delta = delta.parse().expect("a delta");
         let exact = composition.epsilon(&delta, 10).expect("an epsilon").value;
         let by_tail = exceeded_epsilon(&composition, Some(&composition), &delta, &exact).expect("a quantile");
-        assert!(by_tail.by_tail);
+        assert!(by_tail.by_tail && by_tail.is_least);
         let at = by_tail.epsilon.to_rational().expect("finite");
-        let loss = composition.loss();
-        let tail = |z: &Rational| loss.evaluator().upper_tail(&loss.above(z), 12).expect("a tail").value;
-        assert!(*tail(&at).upper() <= *delta);
-        let before = Rational::from(&at - loss.step().expect("a lattice"));
-        assert!(*tail(&before).lower() > *delta, "{delta}");
+        // For every number of counts that a record may change the tail is small enough, and for some the loss before is too probable.
+        let mut is_reached = at == 0;
+        for count in 1..=10 {
+            let change = of(count);
+            let loss = change.loss();
+            let tail = |z: &Rational| loss.evaluator().upper_tail(&loss.above(z), 12).expect("a tail").value;
+            assert!(*tail(&at).upper() <= *delta, "{delta} {count}");
+            let before = loss.at_most(&(Rational::from(&at - loss.step().expect("a lattice")) + number("1e-9")));
+            is_reached |= *tail(&before).lower() > *delta;
+        }
+        assert!(is_reached, "{delta}");
     }
     let delta: Delta = "1e-6".parse().expect("a delta");
     let exact = composition.epsilon(&delta, 10).expect("an epsilon").value;
@@ -1081,32 +1089,54 @@ fn a_mechanism_whose_only_finite_loss_is_zero_has_a_bound() {
     }
 }
 
-/// What a calibration for a posterior promises, summed over outputs in doubles: with sigma2 = 9.69 no event lifts the posterior from 1/2 above 0.8 once 1e-6 is subtracted
-/// from its probability, while outputs of probability 2.756e-5 lift it above 0.8.
+/// What a calibration for a posterior promises, summed over outputs in doubles: of events, by Neyman and Pearson, and of outputs, whose tail rises and falls
+/// with sigma2.
 #[test]
-fn a_promised_posterior_is_of_events_and_not_of_outputs() {
-    let arguments =
-        ["calibrate", "--discrete-gaussian", "20", "--posterior", "0.8", "--prior", "1/2", "--delta", "1e-6"];
-    let run = Command::cargo_bin("assay").unwrap().args(arguments).assert().success();
-    let said =
-        String::from_utf8(run.get_output().stdout.clone()).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        said.contains(
-            "no event lifts the posterior above 0.8, once 1e-6 is subtracted from the probability of the event"
-        ),
-        "{said}"
-    );
-    assert!(said.contains("9.69"), "{said}");
-    let excess = |sigma2: f64| {
+fn a_promised_posterior_is_of_events_or_of_outputs() {
+    let said = |more: &[&str]| {
+        let given =
+            ["calibrate", "--discrete-gaussian", "20", "--posterior", "0.8", "--prior", "1/2", "--delta", "1e-6"];
+        let run = Command::cargo_bin("assay").unwrap().args(given).args(more).assert().success();
+        let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let json = |more: &[&str]| {
+        let given =
+            ["calibrate", "--discrete-gaussian", "20", "--posterior", "0.8", "--prior", "1/2", "--delta", "1e-6"];
+        let run = Command::cargo_bin("assay").unwrap().args(given).args(more).arg("--json").assert().success();
+        serde_json::from_slice::<serde_json::Value>(&run.get_output().stdout).unwrap()["levels"][0].clone()
+    };
+    // Outputs from the most likely with the record on, each with its probabilities: with the record the count is one more.
+    let outputs = |sigma2: f64| {
         let weight = |k: i32| (-f64::from(k).powi(2) / (2.0 * sigma2)).exp();
         let all: f64 = (-300..=300).map(weight).sum();
-        // With the record the count is one more. The posterior of an output is above 0.8 where P > 4 Q.
-        let pairs: Vec<(f64, f64)> = (-299..=300).map(|k| (weight(k - 1) / all, weight(k) / all)).collect();
-        let above = pairs.iter().filter(|(p, q)| *p > 4.0 * q);
-        above.fold((0.0, 0.0), |(most, tail), (p, q)| (most + p - 4.0 * q, tail + p))
+        (-299..=200).rev().map(|k| (weight(k - 1) / all, weight(k) / all)).collect::<Vec<(f64, f64)>>()
     };
-    // The event with the largest P(S) - 4 Q(S), and the outputs in it.
-    let (most, tail) = excess(9.69);
-    assert!(most <= 1e-6 && (tail / 2.756e-5 - 1.0).abs() < 1e-3, "{most} {tail}");
-    assert!(excess(9.68).0 > 1e-6);
+    let of_events = |sigma2: f64| {
+        let (mut left, mut without) = (1e-6, 0.0);
+        for (p, q) in outputs(sigma2) {
+            let share = if p <= left { 1.0 } else { left / p };
+            without += share * q;
+            left -= share * p;
+        }
+        1e-6 / (1e-6 + without)
+    };
+    let row = json(&[]);
+    let number = |row: &serde_json::Value, key: &str| row[key].to_string().parse::<f64>().expect("a number");
+    let (enough, less) = (number(&row, "calibrated_sigma2"), number(&row, "not_enough_sigma2"));
+    assert!(of_events(enough) <= 0.8 && of_events(less) > 0.8 && (enough - less - 0.01).abs() < 1e-9, "{row}");
+    assert!(said(&[]).contains(
+        "no event that has at least probability 1e-6 if the record is there lifts the posterior from 0.5 above 0.8"
+    ));
+    let tail = |sigma2: f64| outputs(sigma2).iter().filter(|(p, q)| *p > 4.0 * q).map(|(p, _)| p).sum::<f64>();
+    assert!((tail(9.69) / 2.756e-5 - 1.0).abs() < 1e-3);
+    let row = json(&["--of", "outputs"]);
+    assert_eq!((number(&row, "calibrated_sigma2"), number(&row, "not_enough_sigma2")), (11.91, 11.9));
+    assert_eq!(number(&row, "all_from_sigma2"), 12.63);
+    let grid = |cents: i32| f64::from(cents) / 100.0;
+    assert!((900..=1190).all(|cents| tail(grid(cents)) > 1e-6) && tail(11.91) <= 1e-6);
+    assert!(tail(12.62) > 1e-6 && (1263..3000).all(|cents| tail(grid(cents)) <= 1e-6));
+    let text = said(&["--of", "outputs"]);
+    assert!(text.contains("with prior 0.5 no posterior exceeds 0.8, except on outputs of probability 1e-6"), "{text}");
+    assert!(text.contains("breaks the promise again, and from 12.63 on all keeps it"), "{text}");
 }

@@ -3,11 +3,11 @@
 use std::{fs, path::Path};
 
 use dp_assay::{
-    account::{Account, Composition, Counts},
+    account::{Account, Composition, Counts, Delta},
     law::Law,
     numeric::Enclosure,
     release::Neighbors,
-    risk::{bound::most_correct, curve},
+    risk::{bound::most_correct, curve, events::posterior_of_events, outputs},
 };
 use rug::Rational;
 use serde_json::Value;
@@ -239,4 +239,103 @@ fn a_promised_decision_is_that_of_the_direction_of_its_prior() {
         found.push(number(&value));
     }
     assert!(found[0] > found[1], "{found:?}");
+}
+
+/// p d / (p d + (1 - p) a).
+fn posterior(prior: &Rational, with: &Rational, without: &Rational) -> Rational {
+    let present = Rational::from(prior * with);
+    Rational::from(&present / Rational::from(&present + Rational::from(1 - prior) * without))
+}
+
+/// The least probability under the second law of a randomized test that has probability d under the first.
+fn least_without(outcomes: &Outcomes, d: &Rational) -> Rational {
+    Rational::from(1 - largest_power(&reversed(outcomes), &Rational::from(1 - d)))
+}
+
+#[test]
+fn posteriors_of_events_are_those_of_the_best_event() {
+    for ((name, law), count) in LAWS.iter().flat_map(|law| [(law, 1), (law, 2)]) {
+        let own = if count == 1 { outcomes(law) } else { squared(&outcomes(law)) };
+        let (account, other) = (account(law, count), reversed(&own));
+        for (prior, d) in PRIORS.iter().flat_map(|prior| ["0.01", "0.3", "0.8"].map(|d| (*prior, d))) {
+            let (what, prior, least) = (format!("{name} x{count} at {prior}, {d}"), number(prior), number(d));
+            let [present, absent] = [&own, &other].map(|law| posterior(&prior, &least, &least_without(law, &least)));
+            let truth = present.max(absent);
+            let delta = Delta::new(least.clone()).expect("a delta");
+            let found = posterior_of_events(&account, &prior, &delta, 12).expect("a posterior");
+            encloses(&found.value, &truth, &what);
+            // No event has more, of presence or of absence.
+            for law in [&own, &other] {
+                let likely = events(law).into_iter().filter(|(p, _)| *p >= least);
+                assert!(likely.map(|(p, q)| posterior(&prior, &p, &q)).all(|posterior| posterior <= truth), "{what}");
+            }
+        }
+    }
+}
+
+/// The least t of all outputs such that those of a larger posterior have at most probability delta; the prior, which is that of no change, or more.
+fn of_outputs(outcomes: &Outcomes, prior: &Rational, delta: &Rational) -> Rational {
+    let each: Vec<(Rational, Rational)> =
+        outcomes.iter().filter(|(p, _)| *p > 0).map(|(p, q)| (posterior(prior, p, q), p.clone())).collect();
+    let above = |t: &Rational| each.iter().filter(|(own, _)| own > t).map(|(_, p)| p).sum::<Rational>();
+    let all = each.iter().map(|(own, _)| own).chain([prior]);
+    all.filter(|t| *t >= prior && above(t) <= *delta).min().expect("the largest posterior").clone()
+}
+
+#[test]
+fn posteriors_of_outputs_are_the_worst_of_all_changes() {
+    for (name, law) in LAWS {
+        let one = outcomes(law);
+        let two = squared(&one);
+        let account = account(law, 2);
+        for (prior, d) in PRIORS.iter().flat_map(|prior| ["0.01", "0.1", "0.3", "0.6"].map(|d| (*prior, d))) {
+            let (what, prior, least) = (format!("{name} at {prior}, {d}"), number(prior), number(d));
+            let of = |law: &Outcomes| of_outputs(law, &prior, &least).max(of_outputs(&reversed(law), &prior, &least));
+            let truth = of(&one).max(of(&two));
+            let delta = Delta::new(least).expect("a delta");
+            let exact = Enclosure::double(1.0, 64);
+            let found = outputs::exceeded_epsilon(&account, Some(&account), &delta, &exact).expect("a loss");
+            assert!(found.by_tail && found.is_least, "{what}");
+            let value = outputs::posterior_of_outputs(&prior, &found);
+            let near = Rational::from(value.upper_rational().expect("finite") - &truth).abs();
+            assert!(value.upper_rational().expect("finite") >= truth && near < number("1e-12"), "{what}: {value}");
+        }
+    }
+}
+
+/// Masses 1/4, 1/2, 1/4 on -1, 0, 1: by hand 2/3 of outputs and 12/13 of events. And the largest loss bounds what outputs exceed: of continuous Laplace noise, and
+/// of a mechanism of bounded range.
+#[test]
+fn risk_bound_prints_posteriors_of_events_and_of_outputs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("small.csv");
+    fs::write(&file, "value,mass\n-1,1/4\n0,1/2\n1,1/4\n").expect("a file");
+    let file = file.to_str().expect("a name");
+    let answer = json(&["risk", "bound", "--table", file, "--prior", "1/2", "--delta", "0.3"]);
+    let near = |key: &str, truth: f64| {
+        let [lower, upper] = ends(&answer[key]);
+        assert!(lower <= truth && truth <= upper + 1e-15 && upper - lower < 1e-9, "{key}: {lower} {upper}");
+    };
+    near("posterior_events", 12.0 / 13.0);
+    near("posterior_upper", 2.0 / 3.0);
+    near("posterior_exceeded", 2.0 / 3.0);
+    for (option, text, delta, most) in
+        [("--laplace", "2x3", "1e-5", 0.817_575), ("--exponential", "1", "1e-10", 0.731_059)]
+    {
+        let answer = json(&["risk", "bound", option, text, "--prior", "1/2", "--delta", delta]);
+        assert!(ends(&answer["posterior_upper"])[1] <= most, "{answer}");
+    }
+}
+
+/// Where a record changes at most ten counts of discrete Laplace noise, nine of them have the larger tail.
+#[test]
+fn nine_counts_can_exceed_more_than_ten() {
+    let of = |count: u32| {
+        let text = format!("1x{count}");
+        ends(
+            &json(&["risk", "bound", "--discrete-laplace", &text, "--prior", "1/2", "--delta", "0.05"])["posterior_upper"],
+        )
+    };
+    assert!((of(8)[1] - 0.999_665).abs() < 1e-6 && (of(9)[1] - 0.999_877).abs() < 1e-6);
+    assert!((of(10)[1] - 0.999_877).abs() < 1e-6);
 }

@@ -45,7 +45,7 @@ impl Account {
     /// - advantage=A: the advantage of every adversary is at most A;
     /// - alpha=A with beta=B: every test of type I error A has a type II error of B or more;
     /// - posterior=P with prior=Q: every adversary with that prior decides correctly with probability P or less; with delta=D as well, no event
-    ///   lifts the posterior above P, once D is subtracted from the probability of the event.
+    ///   that has at least probability D if the record is there lifts the posterior above P (the same of its absence).
     ///
     /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). The noise found is proven to be
     /// enough, and the next smaller point of the grid is proven not to be. Returns a dict: `factor` and `before` (Fractions; before is None

@@ -7,6 +7,7 @@ use dp_assay::{
         curve::{self, RiskPoint},
         decision::NoisyOutput,
         hierarchical::{Hierarchy, Upper},
+        outputs,
         single::Attack as Single,
     },
     rug::Rational,
@@ -27,11 +28,12 @@ use crate::{
 #[pymethods]
 impl Account {
     /// Bounds for all adversaries who believe with probability `prior` that a person's record is in the data (or is the first of two).
-    /// Bounds on posteriors except outputs of mass delta. Returns a dict of Enclosures: correct_decision, advantage,
-    /// posterior, epsilon; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most the t with t ln((1 + t) / (1 - t)) = rho);
-    /// zcdp_epsilon by Bun & Steinke, and the bounds from the single pair of it and delta, zcdp_pair_correct_decision and zcdp_posterior;
+    /// Returns a dict of Enclosures: correct_decision, advantage, epsilon; posterior_events: no event that has at least probability delta if the record is there
+    /// lifts the posterior above it, and the same of its absence; posterior_upper, also as posterior_exceeded: outputs whose posterior is above it have at most
+    /// probability delta; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most the t with t ln((1 + t) / (1 - t)) = rho);
+    /// zcdp_posterior_events; zcdp_epsilon by Bun & Steinke, and the bound from the single pair of it and delta, zcdp_pair_correct_decision;
     /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, the bounds from pure DP alone (only if losses
-    /// are bounded); posterior_exceeded, which is exceeded with probability at most delta. 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
+    /// are bounded). 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
     /// ValueError. The adversary is that of Kazan & Reiter 2023.
     #[pyo3(signature = (prior, *, delta = None, digits = 12))]
     fn risk<'py>(
@@ -45,22 +47,25 @@ impl Account {
         let resolved = self.resolved();
         let (limits, exceeded) = work::run(py, move |_| {
             let limits = bound::bound(&resolved.whole, &prior.0, resolved.neighbors, &delta, digits)?;
-            let losses = resolved.worst().is_none().then_some(&resolved.total);
-            let exceeded = bound::exceeded_epsilon(&resolved.whole, losses, &delta, &limits.epsilon)?.epsilon;
-            let exceeded = bound::posterior_at(&prior.0, &Interval::new(exceeded.clone(), exceeded));
+            let exceeded =
+                outputs::exceeded_epsilon(&resolved.whole, resolved.whole.single(), &delta, &limits.epsilon)?;
+            let exceeded = outputs::posterior_of_outputs(&prior.0, &exceeded);
             Ok((limits, exceeded))
         })?;
-        let Limits { correct, advantage, posterior, epsilon, .. } = limits;
+        let by_rho = bound::posterior_at(&prior, &limits.zcdp_epsilon);
+        let Limits { correct, advantage, posterior_of_events, epsilon, .. } = limits;
         let answer = PyDict::new(py);
         answer.set_item("correct_decision", Bound::new(py, Enclosure::from(correct))?)?;
         let set = |key: &str, value: Interval| answer.set_item(key, Bound::new(py, Enclosure::from(value))?);
         set("advantage", advantage)?;
-        set("posterior", posterior)?;
+        set("posterior_events", posterior_of_events.value)?;
+        set("posterior_upper", exceeded.clone())?;
         set("posterior_exceeded", exceeded)?;
         set("epsilon", epsilon)?;
         set("zcdp_correct_decision", limits.correct_by_zcdp)?;
         set("zcdp_advantage", limits.advantage_by_zcdp)?;
-        set("zcdp_posterior", limits.posterior_by_zcdp)?;
+        set("zcdp_posterior_events", limits.posterior_by_zcdp)?;
+        set("zcdp_posterior_upper", by_rho)?;
         set("zcdp_epsilon", limits.zcdp_epsilon)?;
         set("zcdp_pair_correct_decision", limits.correct_by_zcdp_pair)?;
         if let Some(pure) = limits.pure {

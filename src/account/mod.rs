@@ -14,6 +14,7 @@
 //! | `supporting` | the trade-off function from supporting lines, where losses lie on no lattice that can be summed over |
 //! | `kinks` | the profile between two points, from the losses between them |
 //! | [`paths`] | the worst case over all paths that a record may take through the counts |
+//! | [`outputs`] | the likelihood ratios of single outputs, over every change that a record can make |
 //! | [`ledger`] | the composition of several releases about the same people |
 //! | [`crossing`] | the deltas at which one account is within another's bound |
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
@@ -40,6 +41,7 @@ mod group;
 mod joined;
 mod kinks;
 pub mod ledger;
+pub mod outputs;
 pub mod paths;
 pub mod profile;
 pub mod promise;

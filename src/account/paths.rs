@@ -90,6 +90,13 @@ impl Account for Whole {
         }
     }
 
+    fn single(&self) -> Option<&Composition> {
+        match self {
+            Whole::Composition(one) => Some(one),
+            Whole::WorstPath(_) => None,
+        }
+    }
+
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {
         match self {
             Whole::Composition(one) => one.representative(epsilon),

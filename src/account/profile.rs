@@ -81,6 +81,11 @@ pub trait Account: Sync {
     /// every block path, single or paired with itself.
     fn extremes(&self) -> Result<Vec<Composition>>;
 
+    /// The composition itself, where every record changes the same counts.
+    fn single(&self) -> Option<&Composition> {
+        None
+    }
+
     /// One composition that is about as private at this epsilon: the worst one to the precision of a few digits.
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition>;
 
@@ -337,6 +342,10 @@ impl Account for Composition {
 
     fn extremes(&self) -> Result<Vec<Composition>> {
         Ok(vec![self.clone()])
+    }
+
+    fn single(&self) -> Option<&Composition> {
+        Some(self)
     }
 
     fn representative(&self, _: &Epsilon) -> Result<Composition> {

@@ -8,7 +8,7 @@ use rug::{Integer, Rational, ops::Pow};
 use super::{
     Composition,
     calibrate::{self, Grid, Least},
-    conversions, crossing,
+    conversions, crossing, outputs,
     profile::Account,
 };
 use crate::{
@@ -50,6 +50,13 @@ pub enum Promise {
         /// Whether a record is removed, or added.
         direction: Direction,
     },
+    /// Outputs whose likelihood ratio exceeds this one have at most this probability, whichever change a record makes, and in both directions.
+    Outputs {
+        /// The probability.
+        delta: Delta,
+        /// The likelihood ratio, above one.
+        ratio: Rational,
+    },
     /// A point of the trade-off function: every test of type I error alpha has a type II error of beta or more.
     Tradeoff {
         /// The type I error.
@@ -84,6 +91,8 @@ pub struct Calibrated<A> {
     pub factor: Rational,
     /// The factor of the previous grid point, proven not to suffice; `None` if the grid starts here.
     pub before: Option<Rational>,
+    /// For a promise about outputs: the factor from which on all larger noise keeps the promise, if that was found.
+    pub steady: Option<Rational>,
     /// The variance proxies of the Gaussian noise before calibration, each once, in increasing order; empty if there is no such noise.
     pub variances: Vec<Rational>,
 }
@@ -132,7 +141,7 @@ impl Promise {
             | Promise::Known { delta, .. }
             | Promise::ZcdpEpsilon { delta }
             | Promise::ZcdpCurve { from: delta, .. } => Some(delta),
-            Promise::Tradeoff { .. } | Promise::OneWay { .. } => None,
+            Promise::Tradeoff { .. } | Promise::OneWay { .. } | Promise::Outputs { .. } => None,
         }
     }
 
@@ -144,7 +153,7 @@ impl Promise {
             Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. } => {
                 Some(conversions::zcdp_epsilon(&account.rho(), delta, 40))
             }
-            Promise::Tradeoff { .. } | Promise::OneWay { .. } => None,
+            Promise::Tradeoff { .. } | Promise::OneWay { .. } | Promise::Outputs { .. } => None,
         }
     }
 
@@ -158,6 +167,7 @@ impl Promise {
             Promise::ZcdpEpsilon { delta } | Promise::ZcdpCurve { from: delta, .. } => {
                 (conversions::zcdp_epsilon(&account.rho(), delta, 40), delta.clone())
             }
+            Promise::Outputs { delta, ratio } => (Enclosure::rational(ratio, 256).ln(), delta.clone()),
             Promise::Tradeoff { alpha, beta } => tangent(alpha, beta)?,
         })
     }
@@ -176,6 +186,7 @@ impl Promise {
                 calibrate::meets(account, &epsilon, &delta)
             }
             Promise::OneWay { delta, epsilon, direction } => calibrate::meets_in(*direction, account, epsilon, delta),
+            Promise::Outputs { delta, ratio } => outputs::keeps(&changes(account)?, ratio, delta),
             Promise::Tradeoff { alpha, beta } => has_type_two(account, alpha, beta),
             Promise::ZcdpCurve { from, to } => crossing::within_everywhere(account, &before.rho(), from, to),
         }
@@ -208,12 +219,27 @@ impl Promise {
                 let apart = format!("it must differ from the type II error {APART}");
                 Error::undecided("the target beta", rational::display(beta), &apart)
             }
-            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::OneWay { .. } | Promise::ZcdpEpsilon { .. } => {
+            Promise::Epsilon { .. }
+            | Promise::Known { .. }
+            | Promise::OneWay { .. }
+            | Promise::Outputs { .. }
+            | Promise::ZcdpEpsilon { .. } => {
                 let apart = format!("it must differ from the epsilon {APART}");
                 Error::undecided("the target epsilon", target.shown(17), &apart)
             }
         }
     }
+}
+
+/// Every change of an account whose outputs are known.
+pub(crate) fn changes(account: &impl Account) -> Result<Vec<Composition>> {
+    let all = account.single().map(outputs::changes).transpose()?.flatten();
+    all.ok_or_else(|| {
+        Error::unsuitable(
+            "the posterior of outputs is promised of up to 250 changes of counts with discrete Gaussian, discrete Laplace or truncated noise, tables and pairs, that \
+             are the same for all records: promise that of events",
+        )
+    })
 }
 
 /// Whether every test of type I error alpha has a type II error of beta or more: f(alpha) >= beta.
@@ -239,9 +265,11 @@ fn has_type_two(account: &impl Account, alpha: &Rational, beta: &Rational) -> Re
 pub(crate) fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, Delta)> {
     let (alpha, beta) = if alpha <= beta { (alpha, beta) } else { (beta, alpha) };
     let z = -quantile_approx(alpha.to_f64());
-    let mu = z - quantile_approx(beta.to_f64());
+    // By the complement: an error close to 1 has no double beside 1.
+    let power = Rational::from(1 - beta).to_f64();
+    let mu = z + quantile_approx(power);
     let epsilon = (z * mu - mu * mu / 2.0).max(0.0);
-    let delta = (1.0 - beta.to_f64() - epsilon.exp() * alpha.to_f64()).clamp(1e-300, 0.999_999);
+    let delta = (power - epsilon.exp() * alpha.to_f64()).clamp(1e-300, 0.999_999);
     Ok((Enclosure::double(epsilon, 64), Delta::new(rational::from_f64(delta)?)?))
 }
 
@@ -307,11 +335,15 @@ pub fn calibrate<A: Account>(
     // If doubles give no starting point, the search starts from the noise before calibration.
     let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, &delta, range)
         .unwrap_or(unit.to_f64());
-    let least = grid.least_where(guess, |point| match promise.kept_by(&family(point)?, account)? {
+    let keeps = |point: &Rational| match promise.kept_by(&family(point)?, account)? {
         Certainty::Yes => Ok(true),
         Certainty::No => Ok(false),
         Certainty::Undecided => Err(promise.undecided(&target)),
-    })?;
+    };
+    let (least, steady) = match promise {
+        Promise::Outputs { .. } => one_by_one(&grid, guess, &family, &keeps, (&target, &delta))?,
+        _ => (grid.least_where(guess, keeps)?, None),
+    };
     let Some(Least { value, before }) = least else {
         return Err(match promise {
             Promise::Tradeoff { alpha, beta } => {
@@ -322,5 +354,58 @@ pub fn calibrate<A: Account>(
         });
     };
     let calibrated = family(&value)?;
-    Ok(Calibrated { account: calibrated, factor: factor(&value), before: before.as_ref().map(factor), variances })
+    let (before, steady) = (before.as_ref().map(factor), steady.as_ref().map(factor));
+    Ok(Calibrated { account: calibrated, factor: factor(&value), before, steady, variances })
+}
+
+/// The first point of the grid that keeps a promise about outputs, whose tails rise and fall with the noise, and the point from which on all keep it.
+///
+/// Noise with delta(l) above delta breaks the promise, because outputs of a loss above l are more probable than that: the search starts where this ends, and
+/// goes up one point at a time, to noise whose rho alone keeps the promise. Beyond some number of points it is given up: then the point is any that keeps the
+/// promise, and the one before does not.
+fn one_by_one<A: Account>(
+    grid: &Grid,
+    guess: f64,
+    family: &impl Fn(&Rational) -> Result<A>,
+    keeps: &impl Fn(&Rational) -> Result<bool>,
+    (loss, delta): (&Enclosure, &Delta),
+) -> Result<(Option<Least>, Option<Rational>)> {
+    const MOST_POINTS: usize = 3000;
+    let unit = Rational::from((1, Integer::from(10).pow(grid.decimals)));
+    let may_keep = |point: &Rational| Ok(calibrate::meets(&family(point)?, loss, delta)? != Certainty::No);
+    let Some(start) = grid.least_where(guess, may_keep)? else { return Ok((None, None)) };
+    let low = loss.lower_rational().ok_or(Error::Unbounded { what: "the target loss" })?;
+    // P[L > l] <= exp(-(l - rho)^2 / (4 rho)) for l > rho, which falls with the noise.
+    let is_kept_by_rho = |point: &Rational| -> Result<bool> {
+        let account = family(point)?;
+        Ok(account.infinite_loss().is_none() && *conversions::zcdp_epsilon(&account.rho(), delta, 20).upper() <= low)
+    };
+    let (mut first, mut last_broken) = (None, start.before.clone());
+    let mut point = start.value;
+    for _ in 0..MOST_POINTS {
+        if point > grid.most {
+            return Ok((first.map(|value: Rational| least_at(value, &unit, grid)), None));
+        }
+        if is_kept_by_rho(&point)? {
+            let value = first.unwrap_or_else(|| point.clone());
+            let steady =
+                last_broken.map_or_else(|| value.clone(), |last| Rational::from(&last + &unit).max(value.clone()));
+            return Ok((Some(least_at(value, &unit, grid)), Some(steady)));
+        }
+        match keeps(&point)? {
+            true => first = first.or_else(|| Some(point.clone())),
+            false => last_broken = Some(point.clone()),
+        }
+        point += &unit;
+    }
+    match first {
+        Some(value) => Ok((Some(least_at(value, &unit, grid)), None)),
+        None => Ok((grid.least_where(point.to_f64(), keeps)?, None)),
+    }
+}
+
+/// A point before which none keeps the promise as far as was searched.
+fn least_at(value: Rational, unit: &Rational, grid: &Grid) -> Least {
+    let before = Rational::from(&value - unit);
+    Least { before: (before >= grid.least && before > 0).then_some(before), value }
 }

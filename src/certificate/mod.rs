@@ -235,6 +235,9 @@ impl Certificate {
             Promise::OneWay { .. } => {
                 return Err(why("a probability of a correct decision is about one direction"));
             }
+            Promise::Outputs { .. } => {
+                return Err(why("a posterior of outputs is not one statement about delta"));
+            }
             Promise::Tradeoff { .. } => {
                 return Err(why("a target of the trade-off function is not one statement about delta"));
             }

@@ -408,7 +408,7 @@ impl Request {
     pub fn row(&self, part: &Part, compared: Option<Compared>, grid: (GridOf, u32)) -> Result<Row> {
         let (name, before) = (&part.name, &part.whole);
         let promise = self.promise(compared.as_ref())?;
-        let Calibrated { account, factor, before: not_enough, variances } =
+        let Calibrated { account, factor, before: not_enough, steady, variances } =
             promise::calibrate(before, &part.noise()?, &promise, grid).map_err(|error| self.explained(error))?;
         let stretches = self
             .crossings
@@ -428,6 +428,7 @@ impl Request {
             name: name.clone(),
             factor,
             before: not_enough,
+            steady,
             variances,
             reached: self.goal.value(&account, self.delta.as_ref(), self.digits)?,
             target,

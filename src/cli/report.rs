@@ -187,7 +187,7 @@ fn lines(answers: &Answers) -> Vec<Value> {
             "method": line.epsilon.proof.to_string(),
             "status": line.epsilon.status(),
             "correct_decision_upper": bound.correct.value.to_json(),
-            "posterior_upper": bound.posterior.to_json(),
+            "posterior_events": bound.posterior_of_events.value.to_json(),
             "advantage": bound.advantage.to_json(),
         });
         if let Some(row) = answers.spared.rows().find(|row| row.name == line.name) {

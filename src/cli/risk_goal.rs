@@ -1,6 +1,6 @@
 //! The options that name a target in the terms of risk.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dp_assay::{account::Delta, release::Neighbors, risk::promise::RiskPromise};
 use rug::Rational;
 
@@ -21,12 +21,25 @@ pub struct RiskGoal {
     #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "beta", conflicts_with_all = ["delta", "epsilon", "advantage", "posterior", "prior"])]
     alpha: Option<String>,
     /// With --prior: every adversary decides correctly with probability P or less ("right at most 60 times in 100"); with --delta as well:
-    /// no event lifts the posterior above P, once D is subtracted from the probability of the event (single outputs may)
+    /// no event that has at least that probability if the record is there lifts the posterior above P
     #[arg(long, value_name = "P", allow_hyphen_values = true, requires = "prior")]
     posterior: Option<String>,
     /// The adversary's prior probability, 0 < Q < 1, that goes with --posterior
     #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior", conflicts_with_all = ["epsilon", "advantage", "beta"])]
     prior: Option<String>,
+    /// With --posterior and --delta: of all events, and so of everything that is computed from the outputs; or of single outputs of the noisy counts, except
+    /// some of probability DELTA
+    #[arg(long, value_enum, default_value_t = Of::Events, requires = "posterior")]
+    of: Of,
+}
+
+/// What a posterior is promised of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Of {
+    /// Events that have at least probability DELTA if the record is there
+    Events,
+    /// Outputs, except some of probability DELTA
+    Outputs,
 }
 
 impl RiskGoal {
@@ -49,9 +62,13 @@ impl RiskGoal {
         let (Some(most), Some(prior)) = (given("--posterior", &self.posterior)?, given("--prior", &self.prior)?) else {
             return Ok(None);
         };
-        let risk = match delta {
-            Some(delta) => RiskPromise::posterior(prior, most, delta.clone()),
-            None => RiskPromise::correct_decision(prior, most, neighbors),
+        let risk = match (delta, self.of) {
+            (Some(delta), Of::Events) => RiskPromise::posterior(prior, most, delta.clone()),
+            (Some(delta), Of::Outputs) => RiskPromise::posterior_of_outputs(prior, most, delta.clone()),
+            (None, Of::Outputs) => {
+                bail!("--of outputs: give --delta, the probability of the outputs that are excepted")
+            }
+            (None, Of::Events) => RiskPromise::correct_decision(prior, most, neighbors),
         };
         Ok(Some(risk.context("--posterior, --prior")?))
     }
@@ -62,13 +79,20 @@ pub fn json(risk: &RiskPromise) -> Value {
     let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words() });
     let bound = match risk {
         RiskPromise::TypeTwoError { .. } => "least",
-        RiskPromise::Advantage(_) | RiskPromise::CorrectDecision { .. } | RiskPromise::Posterior { .. } => "most",
+        RiskPromise::Advantage(_)
+        | RiskPromise::CorrectDecision { .. }
+        | RiskPromise::Posterior { .. }
+        | RiskPromise::PosteriorOfOutputs { .. } => "most",
     };
     object[bound] = exact(risk.target());
     match risk {
         RiskPromise::TypeTwoError { alpha, .. } => object["alpha"] = exact(alpha),
-        RiskPromise::CorrectDecision { prior, .. } | RiskPromise::Posterior { prior, .. } => {
-            object["prior"] = exact(prior)
+        RiskPromise::CorrectDecision { prior, .. } => object["prior"] = exact(prior),
+        RiskPromise::Posterior { prior, delta, .. } | RiskPromise::PosteriorOfOutputs { prior, delta, .. } => {
+            let of = if matches!(risk, RiskPromise::Posterior { .. }) { "events" } else { "outputs" };
+            object["prior"] = exact(prior);
+            object["of"] = json!(of);
+            object["delta"] = exact(delta);
         }
         RiskPromise::Advantage(_) => {}
     }

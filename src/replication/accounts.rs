@@ -19,7 +19,7 @@ use crate::{
         root::{self, Decreasing},
     },
     release::subject::Resolved,
-    risk::bound,
+    risk::{bound, events},
 };
 
 /// The number of digits of exact values.
@@ -91,7 +91,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
         }
         Question::CorrectDecision(prior) => bound::most_correct(whole, prior, subject.neighbors, digits)?.value,
         Question::Advantage => whole.delta(Rational::new(), digits)?.value,
-        Question::Posterior(prior, delta) => bound::posterior_at(prior, &whole.epsilon(delta, digits)?.value),
+        Question::Posterior(prior, delta) => events::posterior_of_events(whole, prior, delta, digits)?.value,
         // Already computed from rho alone.
         Question::Rho
         | Question::ZcdpEpsilon(_)

@@ -18,28 +18,26 @@
 //! The adversary who knows everything but the target and computes the posterior attains it. At p = 1/2 it is (1 +
 //! advantage) / 2; the advantage is delta(0), the total variation distance of P and Q.
 //!
-//! The posterior odds after an output are the prior odds times exp(L). Gaussian noise leaves L unbounded, so no
-//! posterior below 1 holds for every output. Two bounds with exceptions remain. With epsilon the exact value at delta,
-//! P(S) - delta <= e^epsilon Q(S) for every event S: once delta is subtracted from its probability, no event lifts the posterior above p e^epsilon /
-//! (1 - p + p e^epsilon). This says nothing about single outputs, because delta may be a part of the probability of each: the outputs whose
-//! posterior is larger can have a probability well above delta. The second bound is about them: the posterior that is exceeded with probability at
-//! most delta, from the tail of L.
+//! The posterior after events and of single outputs: [`events`](super::events), [`outputs`](super::outputs).
 
-use std::{cell::Cell, cmp::Ordering};
+use std::cmp::Ordering;
 
-use rug::{Float, Rational, float::Round};
+use rug::Rational;
 
-use super::{check_prior, odds};
+pub use super::posterior_at;
+use super::{
+    check_prior,
+    events::{posterior_by_rho, posterior_of_events},
+};
 use crate::{
     account::{
-        Account, Answer, Composition, Delta, Rho,
+        Account, Answer, Delta, Rho,
         compared::{Conversion, pure_epsilon},
         conversions,
     },
     error::{Error, Result},
     law::Direction,
-    loss::{evaluator::Evaluator, infinite::Target},
-    numeric::{Certainty, Enclosure, enclosure, precision::bits, rational},
+    numeric::{Enclosure, precision::bits},
     release::Neighbors,
 };
 
@@ -59,9 +57,9 @@ pub struct Bound {
     /// The same from rho alone: [`conversions::zcdp_total_variation`]; where some losses are infinite, by
     /// [`conversions::kl_total_variation`] of the others.
     pub advantage_by_zcdp: Enclosure,
-    /// The largest posterior of events, once delta is subtracted from their probability, with the exact epsilon.
-    pub posterior: Enclosure,
-    /// The same with the epsilon that zCDP implies.
+    /// The largest posterior after any event that has at least probability delta if it is true that the record is there, or that it is not.
+    pub posterior_of_events: Answer,
+    /// The same from rho alone.
     pub posterior_by_zcdp: Enclosure,
     /// Bounds from pure DP alone; `None` if losses are unbounded.
     pub pure: Option<PureBound>,
@@ -111,7 +109,7 @@ pub struct Known {
     pub advantage: Option<Enclosure>,
 }
 
-/// All bounds for an adversary with this prior; bounds on the posterior of events once delta is subtracted from their probability.
+/// All bounds for an adversary with this prior; bounds on the posterior after events of at least probability delta.
 pub fn bound(
     account: &impl Account,
     prior: &Rational,
@@ -156,8 +154,8 @@ pub fn bound_knowing(
         correct_by_zcdp_pair: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
         advantage: known.advantage.map_or_else(distance, Ok)?,
         advantage_by_zcdp: with_infinite(by_rho.clone()),
-        posterior: posterior_at(prior, &epsilon),
-        posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),
+        posterior_of_events: posterior_of_events(account, prior, delta, digits)?,
+        posterior_by_zcdp: posterior_by_rho(&rho, infinite.as_ref(), prior, delta, digits)?,
         pure: PureBound::of(account, prior, digits)?,
         epsilon,
         zcdp_epsilon,
@@ -273,151 +271,4 @@ fn smaller(a: &Enclosure, b: &Enclosure) -> Enclosure {
 fn advantage_of(correct: &Enclosure) -> Enclosure {
     let bits = correct.lower().prec();
     correct.mul(&Enclosure::double(2.0, bits)).sub(&Enclosure::double(1.0, bits)).clamp(0.0, 1.0)
-}
-
-/// p e^epsilon / (1 - p + p e^epsilon).
-pub fn posterior_at(prior: &Rational, epsilon: &Enclosure) -> Enclosure {
-    let bits = epsilon.lower().prec().max(64) + 64;
-    let widened = epsilon.add(&Enclosure::double(0.0, bits));
-    let odds = Enclosure::rational(&odds(prior), bits).mul(&widened.exp());
-    Enclosure::double(1.0, bits).add(&odds.recip()).recip()
-}
-
-/// An epsilon that the privacy loss exceeds with probability at most delta, whether or not the target is in the data:
-/// `P[L > epsilon] <= delta`, proven.
-///
-/// `P[L > epsilon]` is the larger of the two probabilities: `Q[L > epsilon] = E_P[exp(-L); L > epsilon]` is at most
-/// exp(-epsilon) times it. If the losses lie on a lattice whose tail can be computed, the tail gives epsilon. Otherwise
-/// a later point of the profile gives a bound, and so does zCDP; `exact` is the epsilon at delta.
-pub fn exceeded_epsilon(
-    account: &impl Account,
-    losses: Option<&Composition>,
-    delta: &Delta,
-    exact: &Enclosure,
-) -> Result<Exceeded> {
-    // Given that no loss is infinite, the loss exceeds the result with at most the probability that is left of delta.
-    let infinite = account.infinite_loss();
-    let delta = &match infinite.as_ref().map(|infinite| infinite.target(delta, 12)).transpose()? {
-        None => delta.clone(),
-        Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
-        Some(Target::Zero) => return Ok(Exceeded { epsilon: exact.upper().clone(), by_tail: false, is_least: false }),
-    };
-    if let Some(composition) = losses {
-        match by_tail(composition, delta) {
-            Err(Error::NoLattice) => {}
-            Err(error) if error.is_beyond_reach() => {}
-            other => return other,
-        }
-    }
-    // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s:
-    // P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
-    let rho = account.rho();
-    let mut epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
-    // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, so P is at most delta for epsilon = e - ln(1 -
-    // delta(e) / delta). At delta(e) = delta / 4, about, both terms have similar size. There the profile falls by
-    // exp(-c) per unit, c = (epsilon - rho) / (2 rho).
-    let near = exact.upper().to_f64();
-    let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
-    let later = rational::from_f64(near + 4_f64.ln() / fall)?;
-    let at_later = match account.evaluator() {
-        Evaluator::Infinite(finite, _) => finite.delta(&later, 6)?,
-        _ => account.delta(&later, 6)?,
-    };
-    let ratio = at_later.value.div(&Enclosure::rational(delta, 64));
-    if *ratio.upper() < 1 {
-        let rest = Enclosure::double(1.0, 64).sub(&ratio);
-        let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
-        epsilon = enclosure::smaller(&epsilon, by_profile.upper());
-    }
-    Ok(Exceeded { epsilon, by_tail: false, is_least: false })
-}
-
-/// An epsilon with `P[L > epsilon] <= delta`.
-#[derive(Clone, Debug)]
-pub struct Exceeded {
-    /// The epsilon, in nats.
-    pub epsilon: Float,
-    /// Whether it comes from the tail itself; otherwise from the profile or zCDP.
-    pub by_tail: bool,
-    /// Whether it is proven that no smaller loss satisfies the inequality.
-    pub is_least: bool,
-}
-
-/// The least lattice loss l with `P[L > l] <= delta`.
-fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
-    // Of losses that are rounded up the tail is no bound: their masses are moved as well. Pairs that are not symmetric have other losses.
-    if composition.below().is_some() || !composition.is_symmetric() {
-        return Err(Error::NoLattice);
-    }
-    let loss = composition.loss();
-    let evaluator = composition.loss_evaluator();
-    // Where every common output is equally likely for both neighbors, there is no lattice: the one finite loss is zero.
-    let step = loss.step().filter(|_| !loss.groups().is_empty()).ok_or(Error::NoLattice)?;
-    let certainty = |l: &Rational| -> Result<Certainty> {
-        for digits in [6, 12, 24] {
-            let tail = evaluator.upper_tail(&loss.above(l), digits)?.value;
-            match tail.at_most(delta) {
-                Certainty::Undecided => {}
-                decided => return Ok(decided),
-            }
-        }
-        Ok(Certainty::Undecided)
-    };
-    // An undecided point counts as not satisfying the inequality: the result still satisfies it, but is not proven to
-    // be the least.
-    let is_least = Cell::new(true);
-    let holds = |l: &Rational| -> Result<bool> {
-        let certainty = certainty(l)?;
-        if certainty == Certainty::Undecided {
-            is_least.set(false);
-        }
-        Ok(certainty == Certainty::Yes)
-    };
-    // L is sub-Gaussian about rho with variance proxy 2 rho: at rho + 2 sqrt(rho ln(1 / delta)) the tail is below delta.
-    let ceiling = conversions::zcdp_epsilon(composition.rho(), delta, 15).upper().to_f64().next_up();
-    let (mut below, mut at) =
-        (loss.at_most(&-Rational::from(composition.rho().clone())), loss.above(&rational::from_f64(ceiling)?));
-    // Far below, the tail is close to 1; a delta close to 1 may exceed it.
-    let mut is_bracketed = false;
-    for _ in 0..60 {
-        if !holds(&below)? {
-            is_bracketed = true;
-            break;
-        }
-        at = below.clone();
-        below = loss.at_most(&(Rational::from(&below * 2_u32) - step));
-    }
-    while Rational::from(&at - &below) > *step {
-        let middle = loss.at_most(&(Rational::from(&at + &below) / 2_u32));
-        if holds(&middle)? { at = middle } else { below = middle }
-    }
-    // If the bisection never evaluates `at` itself, the result is the ceiling, which the zCDP bound proves.
-    let epsilon = Float::with_val_round(128, &at, Round::Up).0;
-    Ok(Exceeded { epsilon, by_tail: true, is_least: is_least.get() && is_bracketed })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{account::Counts, numbers::number};
-
-    /// For a delta closer to a tail than the digits computed resolve, the loss satisfies the inequality but is not
-    /// proven to be the least.
-    #[test]
-    fn an_undecided_tail_is_not_reported_as_least() {
-        let counts: Counts = "5x3".parse().unwrap();
-        let composition = Composition::new([counts]).unwrap();
-        let loss = composition.loss();
-        let exact = Enclosure::double(4.0, 64);
-        let of = |delta: &Rational| by_tail(&composition, &Delta::new(delta.clone()).unwrap()).unwrap();
-        let plain = of(&number("0.001"));
-        assert!(plain.by_tail && plain.is_least);
-        let at = loss.at_most(&number("2"));
-        let tail = composition.loss_evaluator().upper_tail(&loss.above(&at), 60).unwrap().value;
-        let between = (tail.lower_rational().unwrap() + tail.upper_rational().unwrap()) / 2_u32;
-        let next_to = of(&between);
-        assert!(next_to.by_tail && !next_to.is_least && next_to.epsilon > at, "{next_to:?}");
-        let other = exceeded_epsilon(&composition, None, &"0.001".parse().unwrap(), &exact).unwrap();
-        assert!(!other.by_tail && !other.is_least);
-    }
 }

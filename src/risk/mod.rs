@@ -17,6 +17,8 @@
 //! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
 //! | [`postprocess`] | the risk that remains after the counts have been made consistent |
 //! | [`bound`] | upper bounds for every adversary |
+//! | [`events`] | the posterior after any event of a given probability |
+//! | [`outputs`] | the posterior of single outputs, with few exceptions |
 //! | [`curve`] | the risk from the best test of each type I error |
 //! | [`promise`] | promises in the terms of risk, for calibration |
 //!
@@ -33,10 +35,12 @@ mod chain;
 pub mod curve;
 pub mod decision;
 mod enumeration;
+pub mod events;
 mod few;
 pub mod hierarchical;
 mod marginal;
 pub mod others;
+pub mod outputs;
 pub mod postprocess;
 pub mod promise;
 pub mod single;
@@ -106,6 +110,14 @@ fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
 pub(crate) fn exp(exponent: &Rational, bits: u32) -> Enclosure {
     let size = exponent.to_f64().abs().log2().clamp(0.0, 300.0) as u32;
     Enclosure::rational(exponent, bits + size + 4).exp()
+}
+
+/// p e^epsilon / (1 - p + p e^epsilon).
+pub fn posterior_at(prior: &Rational, epsilon: &Enclosure) -> Enclosure {
+    let bits = epsilon.lower().prec().max(64) + 64;
+    let widened = epsilon.add(&Enclosure::double(0.0, bits));
+    let odds = Enclosure::rational(&odds(prior), bits).mul(&widened.exp());
+    Enclosure::double(1.0, bits).add(&odds.recip()).recip()
 }
 
 /// The posterior probability after evidence L: 1 / (1 + exp(-L) (1 - p) / p).

@@ -5,24 +5,30 @@
 //! | the advantage of every adversary is at most A | delta(0) <= A |
 //! | every test with type I error alpha has a type II error of beta or more | f(alpha) >= beta |
 //! | no adversary with prior q decides correctly with probability above P | delta(epsilon) <= (P - M) / m at epsilon = ln(M / m) |
-//! | no event lifts the posterior above P for prior q, once delta is subtracted from its probability | delta(epsilon) <= delta at epsilon = ln(odds(P) / odds(q)) |
+//! | no event of probability d or more lifts the posterior from q above P | f(1 - d) >= d odds(q) / odds(P) |
+//! | outputs whose posterior exceeds P for prior q have probability d or less | `P[L > l]` <= d at l = ln(odds(P) / odds(q)), for every change of a record |
 //!
-//! with M = max(q, 1 - q) and m = min(q, 1 - q). All are equivalences, by the definition of delta(epsilon) as the largest P(S) - e^epsilon Q(S): see [`bound`](super::bound). Where
+//! with M = max(q, 1 - q) and m = min(q, 1 - q). All are equivalences: see [`bound`](super::bound), [`events`](super::events) and [`outputs`](super::outputs). Where
 //! the pair of neighbors is not symmetric, f is the smaller of both directions, the correct decision is that of the direction of its prior, and all others
-//! have the larger profile. The last does not bound the posteriors of single outputs.
+//! have the larger profile. The last is not monotone in the noise: losses of noise on the integers lie on a lattice.
 
 use rug::Rational;
 
 use super::{
-    bound::{deciding_direction, most_correct, posterior_at},
-    check_length, check_prior, odds,
+    bound::{deciding_direction, most_correct},
+    check_length, check_prior,
+    events::posterior_of_events,
+    odds,
+    outputs::posterior_of_outputs,
 };
 use crate::{
     account::{
         Account, Answer, Delta, Epsilon,
-        promise::{Promise, tangent},
+        outputs::least_exceeded,
+        promise::{Promise, changes, tangent},
     },
     error::{Error, Result},
+    loss::answer::Proof,
     numeric::{Certainty, Enclosure, rational},
     release::Neighbors,
 };
@@ -48,13 +54,22 @@ pub enum RiskPromise {
         /// The neighbor relation: of a pair that is not symmetric it determines the direction.
         neighbors: Neighbors,
     },
-    /// Once delta is subtracted from its probability, no event lifts the posterior of an adversary with this prior above this.
+    /// No event that has at least probability delta if the record is there lifts the posterior of an adversary with this prior above this; the same of absence.
     Posterior {
-        /// The adversary's prior probability that the record is in the data.
+        /// The adversary's prior probability.
         prior: Rational,
         /// The largest posterior.
         most: Rational,
-        /// What is subtracted from the probability of an event.
+        /// The least probability of the events.
+        delta: Delta,
+    },
+    /// Outputs whose posterior exceeds this for an adversary with this prior have at most probability delta.
+    PosteriorOfOutputs {
+        /// The adversary's prior probability.
+        prior: Rational,
+        /// The posterior.
+        most: Rational,
+        /// The probability of the outputs that are excepted.
         delta: Delta,
     },
 }
@@ -104,6 +119,12 @@ impl RiskPromise {
         Ok(RiskPromise::Posterior { prior, most, delta })
     }
 
+    /// The same of single outputs.
+    pub fn posterior_of_outputs(prior: Rational, most: Rational, delta: Delta) -> Result<Self> {
+        Self::posterior(prior.clone(), most.clone(), delta.clone())?;
+        Ok(RiskPromise::PosteriorOfOutputs { prior, most, delta })
+    }
+
     /// The same promise about the privacy profile or the trade-off function.
     pub fn promise(&self) -> Result<Promise> {
         Ok(match self {
@@ -124,9 +145,12 @@ impl RiskPromise {
                 }
             }
             RiskPromise::Posterior { prior, most, delta } => {
-                // q e^epsilon / (1 - q + q e^epsilon) <= most
-                let epsilon = Enclosure::rational(&(odds(most) / odds(prior)), BITS).ln();
-                Promise::Known { delta: delta.clone(), epsilon }
+                let (alpha, beta) = errors_of_events(prior, most, delta);
+                Promise::tradeoff(alpha, beta)?
+            }
+            RiskPromise::PosteriorOfOutputs { prior, most, delta } => {
+                // q r / (1 - q + q r) <= most
+                Promise::Outputs { delta: delta.clone(), ratio: odds(most) / odds(prior) }
             }
         })
     }
@@ -135,6 +159,18 @@ impl RiskPromise {
     pub fn points(&self) -> Result<Points> {
         if let RiskPromise::TypeTwoError { alpha, beta } = self {
             return Ok(Points { enough: line_through(alpha, beta)?, necessary: None });
+        }
+        if let RiskPromise::Posterior { prior, most, delta } = self {
+            let (alpha, beta) = errors_of_events(prior, most, delta);
+            // P(S) - r Q(S) <= 0 at r = odds(P) / odds(q) where P(S) >= d, and at most d elsewhere.
+            let epsilon = Enclosure::rational(&(odds(most) / odds(prior)), BITS).ln();
+            let above = epsilon.upper_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?;
+            let necessary = Some((Epsilon::new(above)?, delta.clone()));
+            return Ok(Points { enough: line_through(&alpha, &beta)?, necessary });
+        }
+        if let RiskPromise::PosteriorOfOutputs { .. } = self {
+            let why = "the posterior of outputs is no point of the privacy profile, which noise is allocated by: promise that of events";
+            return Err(Error::unsuitable(why));
         }
         let (epsilon, delta) = match self.promise()? {
             Promise::Epsilon { delta, epsilon } => (Enclosure::rational(&epsilon, BITS), delta),
@@ -155,10 +191,11 @@ impl RiskPromise {
             RiskPromise::Advantage(_) => account.delta(Rational::new(), digits),
             RiskPromise::TypeTwoError { alpha, .. } => account.tradeoff(alpha, digits),
             RiskPromise::CorrectDecision { prior, neighbors, .. } => most_correct(account, prior, *neighbors, digits),
-            RiskPromise::Posterior { prior, delta, .. } => {
-                let epsilon = account.epsilon(delta, digits)?;
-                let value = posterior_at(prior, &epsilon.value);
-                Ok(Answer { met: value.is_tight(digits), value, proof: epsilon.proof })
+            RiskPromise::Posterior { prior, delta, .. } => posterior_of_events(account, prior, delta, digits),
+            RiskPromise::PosteriorOfOutputs { prior, delta, .. } => {
+                let exceeded = least_exceeded(&changes(account)?, delta)?;
+                let proof = Proof::bound("the tail of the privacy loss of every change");
+                Ok(Answer { met: exceeded.is_least, value: posterior_of_outputs(prior, &exceeded), proof })
             }
         }
     }
@@ -168,7 +205,8 @@ impl RiskPromise {
         match self {
             RiskPromise::Advantage(most)
             | RiskPromise::CorrectDecision { most, .. }
-            | RiskPromise::Posterior { most, .. } => most,
+            | RiskPromise::Posterior { most, .. }
+            | RiskPromise::PosteriorOfOutputs { most, .. } => most,
             RiskPromise::TypeTwoError { beta, .. } => beta,
         }
     }
@@ -181,7 +219,8 @@ impl RiskPromise {
             RiskPromise::TypeTwoError { .. } => Certainty::Undecided,
             RiskPromise::Advantage(most)
             | RiskPromise::CorrectDecision { most, .. }
-            | RiskPromise::Posterior { most, .. } => value.at_most(most),
+            | RiskPromise::Posterior { most, .. }
+            | RiskPromise::PosteriorOfOutputs { most, .. } => value.at_most(most),
         }
     }
 
@@ -191,7 +230,7 @@ impl RiskPromise {
             RiskPromise::Advantage(_) => "advantage",
             RiskPromise::TypeTwoError { .. } => "beta",
             RiskPromise::CorrectDecision { .. } => "correct decision",
-            RiskPromise::Posterior { .. } => "posterior",
+            RiskPromise::Posterior { .. } | RiskPromise::PosteriorOfOutputs { .. } => "posterior",
         }
     }
 
@@ -201,7 +240,7 @@ impl RiskPromise {
             RiskPromise::Advantage(_) => "advantage",
             RiskPromise::TypeTwoError { .. } => "beta",
             RiskPromise::CorrectDecision { .. } => "correct_decision",
-            RiskPromise::Posterior { .. } => "posterior",
+            RiskPromise::Posterior { .. } | RiskPromise::PosteriorOfOutputs { .. } => "posterior",
         }
     }
 
@@ -219,7 +258,13 @@ impl RiskPromise {
                 shown(most)
             ),
             RiskPromise::Posterior { prior, most, delta } => format!(
-                "with prior {} no event lifts the posterior above {}, once {} is subtracted from the probability of the event",
+                "no event that has at least probability {} if the record is there lifts the posterior from {} above {}; the same of its absence",
+                shown(delta),
+                shown(prior),
+                shown(most)
+            ),
+            RiskPromise::PosteriorOfOutputs { prior, most, delta } => format!(
+                "with prior {} no posterior exceeds {}, except on outputs of probability {}",
                 shown(prior),
                 shown(most),
                 shown(delta)
@@ -235,6 +280,11 @@ pub struct Points {
     pub enough: (Epsilon, Delta),
     /// The promise implies delta(epsilon) at most delta; `None` if no such point is known.
     pub necessary: Option<(Epsilon, Delta)>,
+}
+
+/// The type I error 1 - d, and the least type II error with which no event of probability d or more lifts the posterior above `most`: d odds(q) / odds(P).
+fn errors_of_events(prior: &Rational, most: &Rational, delta: &Delta) -> (Rational, Rational) {
+    (Rational::from(1 - &**delta), odds(prior) / odds(most) * &**delta)
 }
 
 /// A point of the profile whose supporting line of the trade-off function passes through (alpha, beta) or above: f(alpha) >= 1 - delta(epsilon) - exp(epsilon) alpha

@@ -18,7 +18,7 @@ use crate::{
         Neighbors, Release,
         subject::{Part, QueryPart, Resolved},
     },
-    risk::bound::most_correct,
+    risk::{bound::most_correct, events::posterior_of_events},
 };
 
 /// The request of a sheet.
@@ -66,6 +66,8 @@ pub struct Line {
     pub epsilon: Answer,
     /// The largest probability of a correct decision.
     pub correct: Answer,
+    /// The largest posterior after any event that has at least probability delta if the record is there; the same of its absence.
+    pub posterior: Answer,
     /// The standard account beside it.
     pub compared: Compared,
 }
@@ -119,6 +121,7 @@ impl Line {
             name: part.name.clone(),
             rho: is_described.then(|| part.rho().into()),
             correct: most_correct(&part.whole, prior, neighbors, *digits)?,
+            posterior: posterior_of_events(&part.whole, prior, delta, *digits)?,
             epsilon,
             compared,
         })

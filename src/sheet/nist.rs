@@ -12,7 +12,6 @@ use crate::{
     io::provenance::{COMMIT, Content, VERSION, command_line},
     memo::document::{Block, Document, Section},
     numeric::{Enclosure, rational},
-    risk::bound::posterior_at,
 };
 
 /// The sheet.
@@ -126,7 +125,7 @@ fn parameters(figures: &Figures) -> Vec<Block> {
     let row = |line: &Line| {
         let [lower, most] = ends(&line.epsilon.value);
         let rho = line.rho.as_ref().map_or("-".to_string(), upper);
-        let posterior = posterior_at(&request.prior, &line.epsilon.value).upper_text(6);
+        let posterior = line.posterior.value.upper_text(6);
         vec![line.name.clone(), rho, lower, most, line.right_of_100(), posterior]
     };
     let (whole, unit) = (&figures.whole, figures.subject.unit());
@@ -144,7 +143,7 @@ fn parameters(figures: &Figures) -> Vec<Block> {
         table(
             format!(
                 "Parameters at delta = {delta}, rounded up; {sides}. Right: correct decisions of 100, at most, at prior {prior}. Posterior: no event \
-                 lifts it above this, once {delta} is subtracted from the probability of the event."
+                 that has at least probability {delta} if the possibility is true lifts its posterior above this; single outputs may."
             ),
             vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
             figures.lines().map(row).collect(),

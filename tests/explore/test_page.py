@@ -104,7 +104,7 @@ def test_what_an_adversary_learns(page):
     for line in [*answer["levels"], {"name": "all composed", **answer}]:
         cells = page.row(line["name"])
         assert abs(float(cells[1]) - line["correct_decision_upper"]["upper"]) < 1e-5
-        assert float(cells[6]) >= line["posterior_upper"]["upper"] - 1e-12
+        assert float(cells[6]) >= line["posterior_events"]["upper"] - 1e-12
         assert float(cells[3]) >= 100 * line["correct_decision_upper"]["upper"] - 1e-9
     page.type('[name="prior"]', "2")
     assert "prior" in page.problem()
@@ -206,7 +206,7 @@ def test_every_view_is_downloaded_as_its_command_prints_it(driver, full_server, 
     assert len(asked) == len(commands) and asked
     left_out = {"provenance"}
     if view.startswith("allocate"):
-        left_out |= {"posterior_exceeded", "posterior_exceeded_by"}
+        left_out |= {"posterior_upper", "posterior_exceeded", "posterior_exceeded_by"}
 
     def kept(value):
         if isinstance(value, dict):

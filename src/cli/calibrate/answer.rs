@@ -146,6 +146,9 @@ impl Layout {
             whole.reached.value.shown(digits),
             whole.target.shown(digits),
         ));
+        if let Goal::Risk(RiskPromise::PosteriorOfOutputs { .. }) = goal {
+            page.text(whole.of_level(whole.name.clone(), Vec::new()).about_larger());
+        }
         if let Some(ways) = subject.ways() {
             page.text(format!("The worst of {ways} decides.\n"));
         }
@@ -180,6 +183,9 @@ impl Layout {
         page.text(format!(
             "\nEach {each} is proven to be enough, and the next smaller of the grid is proven not to be.\n"
         ));
+        if let Goal::Risk(RiskPromise::PosteriorOfOutputs { .. }) = goal {
+            rows.iter().for_each(|row| page.text(row.about_larger()));
+        }
         if let Some(whole) = together {
             page.text(whole.in_words(goal, digits));
         }
@@ -261,7 +267,11 @@ pub(super) fn in_words(request: &Request, rows: &[Row]) -> String {
             exact_text(to)
         ),
         Goal::Promise(
-            Promise::ZcdpEpsilon { .. } | Promise::Known { .. } | Promise::OneWay { .. } | Promise::Tradeoff { .. },
+            Promise::ZcdpEpsilon { .. }
+            | Promise::Known { .. }
+            | Promise::OneWay { .. }
+            | Promise::Outputs { .. }
+            | Promise::Tradeoff { .. },
         )
         | Goal::Compared(_) => {
             let name = match (&request.goal, compared::common(rows.iter().filter_map(|row| row.compared.as_ref()))) {
@@ -297,6 +307,7 @@ impl Row {
             name,
             factor: self.factor.clone(),
             before: self.before.clone(),
+            steady: self.steady.clone(),
             variances,
             reached: self.reached.clone(),
             target: self.target.clone(),
@@ -310,6 +321,25 @@ impl Row {
     /// The smallest sigma2 after scaling.
     pub fn calibrated(&self, factor: &Rational) -> Rational {
         self.variances.first().map(|sigma2| Rational::from(sigma2 * factor)).unwrap_or_default()
+    }
+
+    /// Of a posterior of outputs: what larger noise does.
+    fn about_larger(&self) -> String {
+        let shown = |factor: &Rational| match self.variances.is_empty() {
+            true => exact_text(factor),
+            false => calibrated_text(&self.calibrated(factor)),
+        };
+        let rest = match &self.steady {
+            Some(steady) if *steady == self.factor => "all larger noise of the grid keeps the promise".to_string(),
+            Some(steady) => {
+                format!(
+                    "some larger noise of the grid breaks the promise again, and from {} on all keeps it",
+                    shown(steady)
+                )
+            }
+            None => "larger noise may break the promise again, and smaller noise may keep it".to_string(),
+        };
+        format!("{}: posteriors of outputs rise and fall with the noise; {rest}.\n", self.name)
     }
 
     /// 100 (1 - factor), exactly.
@@ -335,6 +365,10 @@ impl Row {
             "compared_with": self.compared.as_ref().map(compared::json),
         });
         row[target_key(self.key)] = self.target.to_json();
+        if let Some(steady) = &self.steady {
+            row["all_from_factor"] = exact(steady);
+            row["all_from_sigma2"] = of_sigma2(steady);
+        }
         if self.variances.len() > 1 {
             let pair = |sigma2: &Rational| {
                 json!({

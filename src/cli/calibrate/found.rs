@@ -46,7 +46,7 @@ impl Goal {
             Goal::Risk(RiskPromise::Advantage(_)) => "an advantage of",
             Goal::Risk(RiskPromise::TypeTwoError { .. }) => "a type II error of",
             Goal::Risk(RiskPromise::CorrectDecision { .. }) => "a probability of a correct decision of",
-            Goal::Risk(RiskPromise::Posterior { .. }) => "a posterior of",
+            Goal::Risk(RiskPromise::Posterior { .. } | RiskPromise::PosteriorOfOutputs { .. }) => "a posterior of",
         }
     }
 
@@ -127,6 +127,8 @@ pub struct Row {
     pub factor: Rational,
     /// The factor of the next smaller grid point, disproved.
     pub before: Option<Rational>,
+    /// For a posterior of outputs: the factor from which on all larger noise of the grid keeps the target, if it was found.
+    pub steady: Option<Rational>,
     /// Every sigma2, smallest first.
     pub variances: Vec<Rational>,
     /// The value that the goal bounds, such as epsilon.

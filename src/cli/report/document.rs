@@ -174,8 +174,8 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         (table(&tables::of_bound(&request.prior, found)))
         p.about {
             "Right: the largest probability of a correct decision. Advantage: how much more often the decision is \"yes\" if that is true than if \
-             it is not. Posterior: the largest that an event lifts it to, rounded up, once " (exact_text(&request.delta)) " is subtracted from the \
-             probability of the event."
+             it is not. Posterior, rounded up: no event that has at least probability " (exact_text(&request.delta)) " if the record is there lifts the \
+             posterior of that above it; the same of its absence."
         }
     };
     Ok(view(

@@ -54,7 +54,7 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
             words::in_hundred(&words::upper(&bound.correct.value)),
             bound.advantage.shown(6),
             allowed.advantage.upper_text(6),
-            bound.posterior.upper_text(12),
+            bound.posterior_of_events.value.upper_text(12),
             allowed.posterior.upper_text(12),
         ]
     };

@@ -2,11 +2,14 @@
 
 use anyhow::Result;
 use dp_assay::{
-    account::{Delta, Whole},
+    account::{Account, Delta, outputs::Exceeded},
     chart::ranks::{self, Ranks},
     numeric::{Enclosure, parallel, rational},
     release::{Neighbors, subject::Part},
-    risk::bound::{self, Bound, Exceeded, Known, PureBound},
+    risk::{
+        bound::{self, Bound, Known, PureBound},
+        outputs,
+    },
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -33,7 +36,7 @@ pub struct Args {
     /// The prior probability, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
-    /// What is subtracted from the probability of an event before its posterior is bounded
+    /// The least probability of the events for which the posterior is bounded, and the probability of the outputs that are excepted
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
     #[command(flatten)]
@@ -126,7 +129,7 @@ impl Allowed {
         match self {
             Allowed::Zcdp => {
                 "The bounds by zCDP follow from rho: a total variation distance of at most the t with t ln((1 + t) / (1 - t)) = rho, and delta <= \
-                 exp(-(epsilon - rho)^2 / (4 rho)). Its posterior is from epsilon = rho + 2 sqrt(rho ln(1/delta)) at delta."
+                 exp(-(epsilon - rho)^2 / (4 rho)). Its posterior is that of events, by the same bound on the profile."
             }
             Allowed::Pure => {
                 "The bounds by pure DP follow from the largest loss: posterior odds are at most exp(epsilon) times the prior odds."
@@ -140,7 +143,7 @@ impl Allowed {
 pub struct Request {
     /// The prior probability.
     pub prior: Rational,
-    /// What is subtracted from the probability of an event before its posterior is bounded.
+    /// The least probability of the events for which the posterior is bounded, and that of the outputs that are excepted.
     pub delta: Delta,
     /// Relative widths of 10^-digits.
     pub digits: u32,
@@ -152,12 +155,7 @@ impl Line {
     fn of(part: &Part, neighbors: Neighbors, request: &Request, known: Known) -> Result<Line> {
         let Request { prior, delta, digits, with_exceeded } = request;
         let bound = bound::bound_knowing(&part.whole, prior, neighbors, delta, *digits, known)?;
-        // The losses of one composition have a tail; the worst of several compositions has none.
-        let losses = match &part.whole {
-            Whole::Composition(one) => Some(one),
-            Whole::WorstPath(_) => None,
-        };
-        let exceeded = || bound::exceeded_epsilon(&part.whole, losses, delta, &bound.epsilon);
+        let exceeded = || outputs::exceeded_epsilon(&part.whole, part.whole.single(), delta, &bound.epsilon);
         let exceeded = with_exceeded.then(exceeded).transpose()?;
         let (name, decided_by) = (part.name.clone(), part.deciding(&bound.correct));
         Ok(Line { name, exceeded, bound, decided_by, prior: prior.clone() })
@@ -177,8 +175,7 @@ impl Line {
 
     /// The posterior that is exceeded with probability at most delta.
     fn exceeded(&self) -> Option<Enclosure> {
-        let end = self.exceeded.as_ref()?.epsilon.clone();
-        Some(bound::posterior_at(&self.prior, &Enclosure::new(end.clone(), end)))
+        self.exceeded.as_ref().map(|exceeded| outputs::posterior_of_outputs(&self.prior, exceeded))
     }
 
     fn json(&self) -> Value {
@@ -187,12 +184,14 @@ impl Line {
         let mut object = json!({
             "correct_decision_upper": correct.value.to_json(),
             "guess": exact(&self.prior.clone().max(Rational::from(1 - &self.prior))),
-            "posterior_upper": self.bound.posterior.to_json(),
+            "posterior_events": self.bound.posterior_of_events.value.to_json(),
             "advantage": advantage.to_json(),
         });
         if let (Some(exceeded), Some(posterior)) = (&self.exceeded, self.exceeded()) {
+            object["posterior_upper"] = posterior.to_json();
             object["posterior_exceeded"] = posterior.to_json();
-            let by = if exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile or zCDP" };
+            let by =
+                if exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile, zCDP or the largest loss" };
             object["posterior_exceeded_by"] = json!(by);
         }
         object["epsilon"] = self.bound.epsilon.to_json();
@@ -201,7 +200,8 @@ impl Line {
             "epsilon": self.bound.zcdp_epsilon.to_json(),
             "correct_decision_upper": correct_by_zcdp.to_json(),
             "correct_decision_by_epsilon": by_pair.to_json(),
-            "posterior_upper": self.bound.posterior_by_zcdp.to_json(),
+            "posterior_events": self.bound.posterior_by_zcdp.to_json(),
+            "posterior_upper": bound::posterior_at(&self.prior, &self.bound.zcdp_epsilon).to_json(),
             "advantage": advantage_by_zcdp.to_json(),
         });
         object["pure"] = self.bound.pure.as_ref().map_or(Value::Null, |pure| {
@@ -308,8 +308,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!("\ncorrect: {}\n", about_correct(&subject)));
     page.text(
         "advantage: the total variation distance of the outputs with and without.\n\
-         posterior: the largest that an event lifts it to, once delta is subtracted from its probability: from epsilon at delta.\n\
-         exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n",
+         posterior: no event that has at least probability delta if the record is there lifts the posterior of that above it; the same of its absence.\n\
+         exceeded: outputs whose posterior is above it have at most probability delta, whichever of these counts a record changes.\n",
     );
     page.text(format!("{}\n", allowed.formula()));
     page.note(subject.note());
@@ -347,7 +347,7 @@ fn ranked(found: &Found) -> [Ranks; 2] {
     let posterior = |bound: &Bound| allowed.of(bound).posterior.clone();
     [
         ranks("largest probability of a correct decision", [&|bound| bound.correct.value.clone(), &correct]),
-        ranks("largest posterior probability", [&|bound| bound.posterior.clone(), &posterior]),
+        ranks("largest posterior after events", [&|bound| bound.posterior_of_events.value.clone(), &posterior]),
     ]
 }
 
@@ -359,7 +359,7 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
         by.correct.upper_text(6),
         bound.advantage.shown(6),
         by.advantage.upper_text(6),
-        near_one(&bound.posterior),
+        near_one(&bound.posterior_of_events.value),
         near_one(by.posterior),
         line.exceeded().as_ref().map_or_else(String::new, near_one),
     ]
@@ -368,7 +368,7 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
 /// A probability close to 1 with two digits of its complement.
 fn near_one(value: &Enclosure) -> String {
     let missing = Enclosure::double(1.0, value.lower().prec()).sub(value);
-    if *missing.upper() >= 1e-4 {
+    if *missing.upper() >= 1e-4 || *missing.upper() == 0 {
         return value.shown(6);
     }
     let missing = missing.shown(2);
