@@ -23,6 +23,9 @@ pub struct Disagreement {
     pub is_moved: bool,
 }
 
+/// The claim of an interval that is true and says less than was requested.
+const WIDE: &str = "a wide interval";
+
 /// Answers of the program.
 #[derive(Default)]
 pub struct Tally {
@@ -71,6 +74,12 @@ impl Interval {
         Interval { lower: end(&self.lower).0, upper: end(&self.upper).1 }.holds(ratio, ratio)
     }
 
+    /// Whether it is wider than the digits that are requested by default, with two to spare.
+    pub fn is_wide(&self) -> bool {
+        let unit = Rational::from((1, 10_000_000_000_u64));
+        Rational::from(&self.upper - &self.lower) > unit * self.upper.clone().max(Rational::from(1))
+    }
+
     pub fn shown(&self) -> String {
         format!("[{}, {}]", self.lower.to_f64(), self.upper.to_f64())
     }
@@ -117,6 +126,7 @@ impl Asked<'_> {
             Some(printed) if !printed.holds(least, most) => {
                 self.wrong(claim, format!("{} for {}", printed.shown(), most.to_f64()));
             }
+            Some(printed) if printed.is_wide() => self.wrong(WIDE, format!("{claim}: {}", printed.shown())),
             Some(_) => (),
         }
     }
@@ -194,6 +204,7 @@ impl Asked<'_> {
             Some(printed) if !printed.holds_ln(ratio) => {
                 self.wrong(claim, format!("{} for ln {}", printed.shown(), ratio.to_f64()));
             }
+            Some(printed) if printed.is_wide() => self.wrong(WIDE, format!("{claim}: {}", printed.shown())),
             Some(_) => (),
         }
     }
@@ -366,7 +377,7 @@ impl Asked<'_> {
     fn of_calibrate(&mut self) {
         let Some(text) = calibrated::sought(self.world) else { return };
         for target in self.some(&Target::ALL) {
-            let question = Question::Calibrate { target, text: text.clone(), decimals: 2 };
+            let question = Question::Calibrate { target, text: text.clone() };
             let json = match self.ask(&question) {
                 Answer::Given(json) => json,
                 Answer::Refused(error) if !error.contains("of the grid keeps the target") => {

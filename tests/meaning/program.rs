@@ -49,7 +49,6 @@ pub enum Question {
     Calibrate {
         target: Target,
         text: String,
-        decimals: u32,
     },
 }
 
@@ -72,8 +71,8 @@ impl Question {
             Question::RiskCurve { prior, alphas } => {
                 [words(&["risk", "curve", "--prior", prior]), repeated("--alpha", alphas)].concat()
             }
-            Question::Calibrate { target, decimals, .. } => {
-                [words(&["calibrate", "--decimals", &decimals.to_string()]), words(target.words())].concat()
+            Question::Calibrate { target, .. } => {
+                [words(&["calibrate", "--decimals", "2"]), words(target.words())].concat()
             }
         }
     }

@@ -277,7 +277,6 @@ impl Said<'_> {
                     let keeps = |at: usize| calibrated::keeps(self.world, *target, &self.number(at)?);
                     Some(keeps(0)? && !keeps(1)?)
                 }
-                "calibrated, still smaller ones may" => calibrated::keeps(self.world, *target, &self.number(0)?),
                 // It is that of the noise that was found, which the first line names.
                 "infinite mass" => {
                     let epsilon = self
