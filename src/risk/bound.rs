@@ -155,7 +155,7 @@ pub fn bound_knowing(
         advantage: known.advantage.map_or_else(distance, Ok)?,
         advantage_by_zcdp: with_infinite(by_rho.clone()),
         posterior_of_events: posterior_of_events(account, prior, delta, digits)?,
-        posterior_by_zcdp: posterior_by_rho(&rho, infinite.as_ref(), prior, delta, digits)?,
+        posterior_by_zcdp: posterior_by_rho((&rho, &by_rho), infinite.as_ref(), prior, delta, digits)?,
         pure: PureBound::of(account, prior, digits)?,
         epsilon,
         zcdp_epsilon,

@@ -37,11 +37,11 @@ pub fn posterior_of_events(account: &impl Account, prior: &Rational, least: &Del
     Ok(Answer { met: value.is_tight(digits), value, proof: without.proof })
 }
 
-/// An upper bound on the same from rho alone, beside the outcomes that only one neighbor can have.
+/// An upper bound on the same from rho and a bound on the total variation distance that follows from it, beside the outcomes that only one neighbor can have.
 ///
 /// P(S) - exp(l) Q(S) <= delta(l) for every l >= 0, so Q(S) >= (d - delta(l)) exp(-l) where P(S) >= d. Any l is valid: the best of a grid.
 pub(super) fn posterior_by_rho(
-    rho: &Rho,
+    (rho, distance): (&Rho, &Enclosure),
     infinite: Option<&InfiniteLoss>,
     prior: &Rational,
     least: &Delta,
@@ -55,7 +55,7 @@ pub(super) fn posterior_by_rho(
     let mut best = one.clone();
     for step in 0..=STEPS {
         let l = Enclosure::double(reach * f64::from(step) / f64::from(STEPS), BITS);
-        let finite = conversions::zcdp_hockey_stick(rho, &l, digits + 4)?;
+        let finite = conversions::zcdp_hockey_stick(rho, distance, &l, digits + 4)?;
         let delta = infinite.map_or(finite.clone(), |infinite| infinite.delta(&finite, digits + 4));
         let covered = one.sub(&delta.div(&Enclosure::rational(least, BITS)));
         if *covered.lower() > 0 {
