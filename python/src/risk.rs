@@ -147,7 +147,7 @@ impl Attack {
     /// The rho of each count: a list of Fractions.
     #[getter]
     fn rho<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        to_fractions(py, self.0.rhos())
+        to_fractions(py, &self.0.rhos())
     }
 
     /// The posterior probability that the target counts, after the released counts minus the known ones (one integer for each rho).
@@ -207,7 +207,7 @@ impl Attack {
     fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();
         let Ok(other) = other.cast::<Attack>() else { return Ok(PyNotImplemented::get(py).to_owned().into_any()) };
-        let of = |attack: &Single| (attack.prior().clone(), attack.rhos().to_vec());
+        let of = |attack: &Single| (attack.prior().clone(), attack.rhos());
         Ok(PyBool::new(py, of(&self.0) == of(&other.get().0)).to_owned().into_any())
     }
 
