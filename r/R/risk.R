@@ -1,7 +1,7 @@
 # Disclosure risk: the limit for any adversary, and the attacks of Kazan & Reiter (2023).
 
 QUANTITIES <- c(
-  correct_decision_upper = "correct decision, at most", posterior_events = "posterior after events, at most", posterior_upper = "posterior of outputs that is exceeded", advantage = "advantage of any test",
+  correct_decision_upper = "correct decision, at most", posterior_events = "posterior after events, at most", posterior_upper = "posterior of outputs, at most", advantage = "advantage of any test",
   posterior_exceeded = "posterior that is exceeded", epsilon = "epsilon", correct_decision_by_epsilon = "correct decision by epsilon, at most",
   posterior = "posterior", marginal_posterior = "posterior, on average", marginal_posterior_if_absent = "posterior, on average, if absent",
   risk = "relative risk", correct_decision = "correct decision", correct_decision_if_absent = "correct decision, if absent",
