@@ -144,7 +144,12 @@ fn counts_that_move_by_more_than_one_agree_with_sums_over_outputs() {
         is_near(&attack.probability(&[3], true, 15).expect("a mass"), mass, 1e-12);
     }
     // No adversary beats the bound for all of them, over both worlds.
-    let bound = most_correct(&Composition::new(["4x1@2".parse().expect("counts")]).expect("one"), &number("1/2"), Neighbors::AddRemove, 12);
+    let bound = most_correct(
+        &Composition::new(["4x1@2".parse().expect("counts")]).expect("one"),
+        &number("1/2"),
+        Neighbors::AddRemove,
+        12,
+    );
     let attack = Attack::on_counts(number("1/2"), &[number("4")], 2).expect("an attack");
     let both =
         [attack.correct_decision(14), attack.correct_if_absent(14)].map(|side| side.expect("a tail").approximate());
