@@ -1,6 +1,7 @@
 //! The information that an adversary gains, and bounds for all adversaries.
 
 use dp_assay::{
+    account::Account as _,
     numeric::Enclosure as Interval,
     risk::{
         bound::{self, Bound as Limits},
@@ -31,7 +32,7 @@ impl Account {
     /// Returns a dict of Enclosures: correct_decision, advantage, epsilon; posterior_events: no event that has at least probability delta if the record is there
     /// lifts the posterior above it, and the same of its absence; posterior_upper, also as posterior_exceeded: outputs whose posterior is above it have at most
     /// probability delta; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most the t with t ln((1 + t) / (1 - t)) = rho);
-    /// zcdp_posterior_events; zcdp_epsilon by Bun & Steinke, and the bound from the single pair of it and delta, zcdp_pair_correct_decision;
+    /// zcdp_posterior_events and zcdp_posterior_upper; zcdp_epsilon by Bun & Steinke, and the bound from the single pair of it and delta, zcdp_pair_correct_decision;
     /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, the bounds from pure DP alone (only if losses
     /// are bounded). 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
     /// ValueError. The adversary is that of Kazan & Reiter 2023.
@@ -45,14 +46,14 @@ impl Account {
     ) -> PyResult<Bound<'py, PyDict>> {
         let delta = delta_of(delta.unwrap_or_else(|| Exact(Rational::from((1, 10_000_000_000_u64)))))?;
         let resolved = self.resolved();
-        let (limits, exceeded) = work::run(py, move |_| {
+        let (limits, exceeded, by_rho) = work::run(py, move |_| {
             let limits = bound::bound(&resolved.whole, &prior.0, resolved.neighbors, &delta, digits)?;
             let exceeded =
                 outputs::exceeded_epsilon(&resolved.whole, resolved.whole.single(), &delta, &limits.epsilon)?;
             let exceeded = outputs::posterior_of_outputs(&prior.0, &exceeded);
-            Ok((limits, exceeded))
+            let by_rho = bound::posterior_at(&prior.0, &limits.zcdp_epsilon);
+            Ok((limits, exceeded, by_rho))
         })?;
-        let by_rho = bound::posterior_at(&prior, &limits.zcdp_epsilon);
         let Limits { correct, advantage, posterior_of_events, epsilon, .. } = limits;
         let answer = PyDict::new(py);
         answer.set_item("correct_decision", Bound::new(py, Enclosure::from(correct))?)?;
