@@ -746,11 +746,11 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
 #[test]
 fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
     let of = |count: u32| Composition::new([format!("5x{count}").parse().expect("counts")]).expect("a composition");
-    let composition = of(10);
+    let (composition, half) = (of(10), number("1/2"));
     for delta in ["1e-6", "0.01", "0.6", "0.99"] {
         let delta: Delta = delta.parse().expect("a delta");
-        let exact = composition.epsilon(&delta, 10).expect("an epsilon").value;
-        let by_tail = exceeded_epsilon(&composition, Some(&composition), &delta, &exact).expect("a quantile");
+        let limits = bound(&composition, &half, Neighbors::AddRemove, &delta, 10).expect("bounds");
+        let by_tail = exceeded_epsilon(&composition, Some(&composition), &half, &delta, &limits).expect("a quantile");
         assert!(by_tail.by_tail && by_tail.is_least);
         let at = by_tail.epsilon.to_rational().expect("finite");
         // For every number of counts that a record may change the tail is small enough, and for some the loss before is too probable.
@@ -766,9 +766,9 @@ fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
         assert!(is_reached, "{delta}");
     }
     let delta: Delta = "1e-6".parse().expect("a delta");
-    let exact = composition.epsilon(&delta, 10).expect("an epsilon").value;
-    let by_profile = exceeded_epsilon(&composition, None, &delta, &exact).expect("a bound");
-    let by_tail = exceeded_epsilon(&composition, Some(&composition), &delta, &exact).expect("a quantile");
+    let limits = bound(&composition, &half, Neighbors::AddRemove, &delta, 10).expect("bounds");
+    let by_profile = exceeded_epsilon(&composition, None, &half, &delta, &limits).expect("a bound");
+    let by_tail = exceeded_epsilon(&composition, Some(&composition), &half, &delta, &limits).expect("a quantile");
     let zcdp = Enclosure::double(8.4338, 64);
     assert!(!by_profile.by_tail && by_profile.epsilon >= by_tail.epsilon && by_profile.epsilon < *zcdp.lower());
 }

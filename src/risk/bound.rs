@@ -61,6 +61,8 @@ pub struct Bound {
     pub posterior_of_events: Answer,
     /// The same from rho alone.
     pub posterior_by_zcdp: Enclosure,
+    /// The posterior that outputs exceed with probability at most delta, from rho alone; 1 where some losses are infinite, of which rho says nothing.
+    pub posterior_of_outputs_by_zcdp: Enclosure,
     /// Bounds from pure DP alone; `None` if losses are unbounded.
     pub pure: Option<PureBound>,
     /// The exact epsilon at delta.
@@ -156,6 +158,10 @@ pub fn bound_knowing(
         advantage_by_zcdp: with_infinite(by_rho.clone()),
         posterior_of_events: posterior_of_events(account, prior, delta, digits)?,
         posterior_by_zcdp: posterior_by_rho((&rho, &by_rho), infinite.as_ref(), prior, delta, digits)?,
+        posterior_of_outputs_by_zcdp: match &infinite {
+            None => posterior_at(prior, &zcdp_epsilon),
+            Some(_) => Enclosure::double(1.0, 64),
+        },
         pure: PureBound::of(account, prior, digits)?,
         epsilon,
         zcdp_epsilon,

@@ -9,7 +9,7 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::posterior_at;
+use super::{bound::Bound, odds, posterior_at};
 use crate::{
     account::{
         Account, Composition, Delta,
@@ -18,7 +18,6 @@ use crate::{
         outputs::{Exceeded, changes, least_exceeded},
     },
     error::{Error, Result},
-    loss::{evaluator::Evaluator, infinite::Target},
     numeric::{Enclosure, enclosure, rational},
 };
 
@@ -26,12 +25,14 @@ use crate::{
 /// `P[L > epsilon] <= delta`, proven.
 ///
 /// `counts` are those that a record can change; `None` where they are not the same for all records. If their tails can be computed for every change, the
-/// result is the least. Otherwise a later point of the profile gives a bound, and so do zCDP and the largest loss; `exact` is the epsilon at delta.
+/// result is the least. Otherwise it is the smallest of four bounds: the posterior after events, a later point of the profile, zCDP and the largest loss;
+/// `bound` has those of this prior and delta.
 pub fn exceeded_epsilon(
     account: &impl Account,
     counts: Option<&Composition>,
+    prior: &Rational,
     delta: &Delta,
-    exact: &Enclosure,
+    bound: &Bound,
 ) -> Result<Exceeded> {
     if let Some(changes) = counts.map(changes).transpose()?.flatten() {
         match least_exceeded(&changes, delta) {
@@ -40,46 +41,51 @@ pub fn exceeded_epsilon(
             other => return other,
         }
     }
-    let exceeded = by_profile(account, delta, exact)?;
     // No finite loss is larger than the largest. Where some losses are infinite, there is none of these for all.
     let largest = pure_epsilon(account)?.map(|largest| Float::with_val_round(128, &largest, Round::Up).0);
-    Ok(match largest {
-        Some(largest) if largest < exceeded.epsilon => Exceeded { epsilon: largest, ..exceeded },
-        _ => exceeded,
-    })
+    // A profile and a rho that leave infinite losses out are those of other laws, of which neither is that of the outputs.
+    let by_profile = match account.infinite_loss() {
+        None => Some(by_profile(account, delta, &bound.epsilon)?),
+        Some(_) => None,
+    };
+    let by_events = by_events(prior, bound.posterior_of_events.value.upper());
+    let all = [largest, by_profile].into_iter().flatten();
+    let epsilon = all.fold(by_events, |least, next| if next < least { next } else { least });
+    Ok(Exceeded { epsilon, by_tail: false, is_least: false })
 }
 
-/// An upper bound on it from the profile and rho alone.
-fn by_profile(account: &impl Account, delta: &Delta, exact: &Enclosure) -> Result<Exceeded> {
-    let bounded = |epsilon| Exceeded { epsilon, by_tail: false, is_least: false };
-    // Given that no loss is infinite, the loss exceeds the result with at most the probability that is left of delta.
-    let infinite = account.infinite_loss();
-    let delta = &match infinite.as_ref().map(|infinite| infinite.target(delta, 12)).transpose()? {
-        None => delta.clone(),
-        Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
-        Some(Target::Zero) => return Ok(bounded(exact.upper().clone())),
-    };
+/// An upper bound on it from the posterior after events of at least this probability. Where outputs of a posterior above t have a larger probability, they are
+/// such an event, and the posterior after it is above t.
+fn by_events(prior: &Rational, posterior: &Float) -> Float {
+    if *posterior >= 1 {
+        return Float::with_val(64, f64::INFINITY);
+    }
+    let bits = posterior.prec().max(128);
+    let posterior = Enclosure::new(posterior.clone(), posterior.clone());
+    let rest = Enclosure::double(1.0, bits).sub(&posterior);
+    // The posterior odds are the prior odds times exp(epsilon).
+    posterior.div(&rest).mul(&Enclosure::rational(&odds(prior).recip(), bits)).ln().upper().clone()
+}
+
+/// An upper bound on it from the profile and rho alone, where no loss is infinite; `exact` is the epsilon at delta.
+fn by_profile(account: &impl Account, delta: &Delta, exact: &Enclosure) -> Result<Float> {
     // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s:
     // P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
     let rho = account.rho();
-    let mut epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
+    let epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
     // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, so P is at most delta for epsilon = e - ln(1 -
     // delta(e) / delta). At delta(e) = delta / 4, about, both terms have similar size. There the profile falls by
     // exp(-c) per unit, c = (epsilon - rho) / (2 rho).
     let near = exact.upper().to_f64();
     let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
     let later = rational::from_f64(near + 4_f64.ln() / fall)?;
-    let at_later = match account.evaluator() {
-        Evaluator::Infinite(finite, _) => finite.delta(&later, 6)?,
-        _ => account.delta(&later, 6)?,
-    };
-    let ratio = at_later.value.div(&Enclosure::rational(delta, 64));
-    if *ratio.upper() < 1 {
-        let rest = Enclosure::double(1.0, 64).sub(&ratio);
-        let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
-        epsilon = enclosure::smaller(&epsilon, by_profile.upper());
+    let ratio = account.delta(&later, 6)?.value.div(&Enclosure::rational(delta, 64));
+    if *ratio.upper() >= 1 {
+        return Ok(epsilon);
     }
-    Ok(bounded(epsilon))
+    let rest = Enclosure::double(1.0, 64).sub(&ratio);
+    let by_later = Enclosure::rational(&later, 64).sub(&rest.ln());
+    Ok(enclosure::smaller(&epsilon, by_later.upper()))
 }
 
 /// The posterior of this prior that goes with it: 1 for an infinite loss.

@@ -155,7 +155,7 @@ impl Line {
     fn of(part: &Part, neighbors: Neighbors, request: &Request, known: Known) -> Result<Line> {
         let Request { prior, delta, digits, with_exceeded } = request;
         let bound = bound::bound_knowing(&part.whole, prior, neighbors, delta, *digits, known)?;
-        let exceeded = || outputs::exceeded_epsilon(&part.whole, part.whole.single(), delta, &bound.epsilon);
+        let exceeded = || outputs::exceeded_epsilon(&part.whole, part.whole.single(), prior, delta, &bound);
         let exceeded = with_exceeded.then(exceeded).transpose()?;
         let (name, decided_by) = (part.name.clone(), part.deciding(&bound.correct));
         Ok(Line { name, exceeded, bound, decided_by, prior: prior.clone() })
@@ -190,8 +190,11 @@ impl Line {
         if let (Some(exceeded), Some(posterior)) = (&self.exceeded, self.exceeded()) {
             object["posterior_upper"] = posterior.to_json();
             object["posterior_exceeded"] = posterior.to_json();
-            let by =
-                if exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile, zCDP or the largest loss" };
+            let by = if exceeded.by_tail {
+                "tail of the privacy loss"
+            } else {
+                "posterior after events, privacy profile, zCDP or the largest loss"
+            };
             object["posterior_exceeded_by"] = json!(by);
         }
         object["epsilon"] = self.bound.epsilon.to_json();
@@ -201,7 +204,7 @@ impl Line {
             "correct_decision_upper": correct_by_zcdp.to_json(),
             "correct_decision_by_epsilon": by_pair.to_json(),
             "posterior_events": self.bound.posterior_by_zcdp.to_json(),
-            "posterior_upper": bound::posterior_at(&self.prior, &self.bound.zcdp_epsilon).to_json(),
+            "posterior_upper": self.bound.posterior_of_outputs_by_zcdp.to_json(),
             "advantage": advantage_by_zcdp.to_json(),
         });
         object["pure"] = self.bound.pure.as_ref().map_or(Value::Null, |pure| {
