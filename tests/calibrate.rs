@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::common::{
     numbers::number,
-    program::{json, refusal},
+    program::{assay, json, refusal},
 };
 
 fn exact(value: &Value) -> Rational {
@@ -481,10 +481,24 @@ fn a_question_mark_without_an_answer_is_refused() {
         ),
         (&["--discrete-gaussian", "?x?", "--delta", "1e-8", "--epsilon", "1"], "one question mark"),
         (&["--discrete-gaussian", "5x?", "--delta", "1e-8", "--epsilon", "1", "--decimals", "1"], "--decimals"),
-        (&["--discrete-gaussian", "1x?", "--delta", "1e-8", "--epsilon", "1/100"], "no count of the grid"),
         (&["--table", "nowherex?", "--delta", "1e-8", "--epsilon", "1"], "nowhere"),
     ] {
         let message = refusal(&[&["calibrate"], rest].concat());
         assert!(message.contains(says), "{rest:?}: {message}");
+    }
+}
+
+/// One count is too many, which is proven; with a bound of 1 no noise was found, which is not.
+#[test]
+fn where_no_number_is_found_the_answer_says_whether_there_is_none() {
+    for (law, rest, is_proven) in [
+        ("--discrete-gaussian", ["1x?", "--delta", "1e-8", "--epsilon", "1/100"], true),
+        ("--truncated-laplace", ["?:1", "--delta", "1/20", "--epsilon", "3/2"], false),
+    ] {
+        let request = [&["calibrate", law], &rest[..]].concat();
+        let output = assay(&[&request[..], &["--json"]].concat()).output().expect("a program");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(output.status.code(), Some(1), "{answer}");
+        assert!(answer["found"].is_null() && answer["proven"] == is_proven, "{answer}");
     }
 }

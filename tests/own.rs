@@ -417,11 +417,12 @@ fn an_allocation_is_a_release_that_meets_its_target() {
 }
 
 #[test]
-fn targets_that_cannot_be_met_are_refused_with_the_epsilon_that_they_need() {
+fn targets_whose_largest_noise_misses_are_refused_with_its_epsilon() {
     let folder = tempfile::tempdir().expect("a folder");
     let targets = put(folder.path(), "tight.toml", "[[query]]\nname = 'q'\ncount = 10\nmost_sigma2 = 5\n");
     let message = refusal(&["allocate", &targets, "--epsilon", "2", "--delta", "1e-11"]);
-    let needed = message.split("need epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
+    let needed =
+        message.split("allow has epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
     // Ten counts of sigma2 = 5: the epsilon in the first listing of the guide, rounded up.
     assert_eq!(needed, "10.124831");
     let enough = json(&["allocate", &targets, "--epsilon", needed, "--delta", "1e-11"]);

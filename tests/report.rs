@@ -237,7 +237,7 @@ fn counts_of_ones_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let (html, said) = page(folder.path(), &["--discrete-laplace", "1x3", "--delta", "1e-6"]);
     check(&html);
-    assert!(said.contains("no Gaussian noise") && !html.contains("id=\"chart-spared\""), "{said}");
+    assert!(said.contains("No query here has noise whose sigma2") && !html.contains("id=\"chart-spared\""), "{said}");
     let (html, said) =
         page(folder.path(), &["--release", "su-su-wang-2025", "--level", "State", "--discrete-laplace", "0.1"]);
     check(&html);

@@ -241,6 +241,10 @@ impl Question {
     ) -> Result<Option<Rational>> {
         const RATIO: f64 = 1.25;
         const NARROWED: usize = 40;
+        // Bounds, thresholds, counts and rates are not kept within an interval.
+        if !matches!(self.number.name, "sigma2" | "scale" | "epsilon") {
+            return Ok(None);
+        }
         let scale = Integer::from(10).pow(grid.decimals);
         let rounded = |number: f64| -> Result<Rational> {
             let index = (rational::from_f64(number)? * &scale).round().into_numer_denom().0;
