@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 use dp_assay::{
     account::{Account, Composition, Counts, Delta},
     law::Law,
+    numeric::Enclosure,
     release::Neighbors,
     risk::{
         bound::{self, most_correct},
