@@ -69,7 +69,7 @@ fn events(outcomes: &Outcomes) -> Vec<(Rational, Rational)> {
 /// The largest probability of a correct decision over all rules "yes on S".
 fn largest_correct(outcomes: &Outcomes, prior: &Rational) -> Rational {
     let absent = Rational::from(1 - prior);
-    let of = |(p, q): (Rational, Rational)| p * prior + Rational::from(1 - q) * &absent;
+    let of = |(p, q): (Rational, Rational)| p * prior + (1 - q) * &absent;
     events(outcomes).into_iter().map(of).max().expect("an event")
 }
 
@@ -82,7 +82,7 @@ fn account(law: &[(&str, &str)], count: u64) -> Composition {
 /// Both ends are within a relative 1e-9 of the truth, and on their sides of it.
 fn encloses(value: &Enclosure, truth: &Rational, what: &str) {
     let (lower, upper) = value.doubles();
-    let slack = Rational::from(truth * number("1e-9")) + number("1e-15");
+    let slack = (truth * number("1e-9")) + number("1e-15");
     assert!(value.contains(truth), "{what}: [{lower}, {upper}] against {}", truth.to_f64());
     assert!(Rational::from_f64(upper - lower).expect("finite") <= slack, "{what} is wide: [{lower}, {upper}]");
 }
@@ -173,9 +173,9 @@ fn the_best_test_is_that_of_its_direction() {
             encloses(&point(Neighbors::AddRemove).power, &power, &what);
             encloses(&point(Neighbors::Bounded).power, &power.clone().max(of_other.clone()), &what);
             let share = number("0.3") * &power;
-            let posterior = Rational::from(&share / Rational::from(&share + number("0.7") * &alpha));
+            let posterior = &share / (&share + number("0.7") * &alpha);
             encloses(&point(Neighbors::AddRemove).posterior, &posterior, &what);
-            let least = Rational::from(1 - power.clone().max(of_other.clone()));
+            let least = 1 - power.clone().max(of_other.clone());
             encloses(&account.tradeoff(&alpha, 12).expect("a value").value, &least, &what);
             asymmetric += u32::from(power != of_other);
         }
@@ -249,12 +249,12 @@ fn a_promised_decision_is_that_of_the_direction_of_its_prior() {
 /// p d / (p d + (1 - p) a).
 fn posterior(prior: &Rational, with: &Rational, without: &Rational) -> Rational {
     let present = Rational::from(prior * with);
-    Rational::from(&present / Rational::from(&present + Rational::from(1 - prior) * without))
+    &present / (&present + Rational::from(1 - prior) * without)
 }
 
 /// The least probability under the second law of a randomized test that has probability d under the first.
 fn least_without(outcomes: &Outcomes, d: &Rational) -> Rational {
-    Rational::from(1 - largest_power(&reversed(outcomes), &Rational::from(1 - d)))
+    1 - largest_power(&reversed(outcomes), &Rational::from(1 - d))
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn posteriors_of_outputs_are_the_worst_of_all_changes() {
             let found = outputs::exceeded_epsilon(&account, Some(&account), &prior, &delta, &limits).expect("a loss");
             assert!(found.by_tail && found.is_least, "{what}");
             let value = outputs::posterior_of_outputs(&prior, &found);
-            let near = Rational::from(value.upper_rational().expect("finite") - &truth).abs();
+            let near = (value.upper_rational().expect("finite") - &truth).abs();
             assert!(value.upper_rational().expect("finite") >= truth && near < number("1e-12"), "{what}: {value}");
         }
     }
@@ -343,4 +343,34 @@ fn nine_counts_can_exceed_more_than_ten() {
     };
     assert!((of(8)[1] - 0.999_665).abs() < 1e-6 && (of(9)[1] - 0.999_877).abs() < 1e-6);
     assert!((of(10)[1] - 0.999_877).abs() < 1e-6);
+}
+
+/// The tails of groups, and of changes by exactly a number, are not those of fewer counts that all move as far: bounds from the cases that an attack found.
+#[test]
+fn posteriors_of_outputs_of_groups_are_bounds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [two, skew] = [
+        ("two.csv", "value,mass\n0,1/2\n2,1/2\n"),
+        ("skew.csv", "value,mass\n-2,2/11\n-1,2/11\n0,2/11\n1,4/11\n2,1/11\n"),
+    ]
+    .map(|(name, text)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a table");
+        path.display().to_string()
+    });
+    let upper = |rest: &[&str]| {
+        json(&[&["risk", "bound"], rest].concat())["posterior_upper"]["upper"].as_f64().expect("a number")
+    };
+    // Three counts of which one moves by 2 and others by 1 or 2: masses by enumeration.
+    assert!(upper(&["--discrete-laplace", "0.5x2", "--group", "3", "--prior", "1/2", "--delta", "0.7205"]) >= 0.731058);
+    assert!(
+        upper(&["--discrete-laplace", "0.3x3", "--group", "3", "--prior", "1/2", "--delta", "0.40501"]) >= 0.817573
+    );
+    // A change by exactly 2 leaves half of the outputs in common; the others have probability 1/2.
+    let by_two = format!("{two}@=2");
+    assert!(upper(&["--table", &by_two, "--prior", "1/2", "--delta", "0.6"]) < 0.500001);
+    assert!(upper(&["--table", &skew, "--group", "2", "--prior", "4/5", "--delta", "81/100"]) >= 0.8);
+    // Of more than 24 ways the probability of an infinite loss is known between two numbers.
+    let keys = ["epsilon", "--unknown-key", "discrete-laplace:0.5:12x3", "--group", "2", "--delta", "0.02"];
+    assert!(assay(&keys).output().expect("a program").status.code() != Some(2));
 }

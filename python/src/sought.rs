@@ -4,7 +4,7 @@ use dp_assay::{
     account::{
         Account as _,
         promise::Promise,
-        sought::{Found, Outcome, Question},
+        sought::{Found, Question},
     },
     error,
     loss::law::Law,
@@ -70,15 +70,7 @@ pub fn find_number<'py>(
         };
         let promise = goal.promise()?;
         let outcome = question.answer(|value| Ok(with(value)?.resolve()?.whole), &promise, decimals)?;
-        let found = match outcome {
-            Outcome::Found(found) => found,
-            Outcome::None { is_proven, range: (least, most) } => {
-                let [least, most] = [least, most].map(|end| rational::display(&end));
-                let known =
-                    if is_proven { "keeps the target: proven" } else { "that was tried is proven to keep the target" };
-                return Err(dp_assay::Error::unsuitable(format!("no {name} from {least} to {most} {known}")));
-            }
-        };
+        let found = outcome.or_refused(name)?;
         let (reached, target) = goal.reached(&found.account, digits)?;
         let subject = with(&found.value)?;
         Ok((found, subject, reached, target))

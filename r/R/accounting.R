@@ -165,12 +165,15 @@ find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = 
     target_options(delta, epsilon, advantage, alpha, beta, posterior, prior),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0))
   ))
+  if (is.null(a$found)) {
+    refuse("no ", a$sought, " from ", a$least, " to ", a$most, if (isTRUE(a$proven)) " keeps the target" else " that was tried is proven to keep the target")
+  }
   measure <- if (is.null(a$goal)) "epsilon" else a$goal$measure
   measured <- c(measure, paste0("target_", measure))
   row <- c(list(number = a$sought), flat(a[c("value", "not_enough", measured)], enclosures = measured), list(text = a$text_with_value))
   answer(bound(list(row)), "number", a, c(
     paste0(mechanism, " ", text), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
-    "The number is proven to meet the target, and its neighbor on the grid is proven not to."
+    paste0("The number is proven to meet the target", if (isTRUE(a$proven)) ", and its neighbor on the grid is proven not to." else ".")
   ), c("number", "value", "not_enough", measured))
 }
 

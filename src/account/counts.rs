@@ -127,6 +127,15 @@ impl Counts {
         Counts { count, shift, changes, ..self.clone() }.checked()
     }
 
+    /// The same counts, each changed by all of a group of `size` records.
+    pub(super) fn all_moved_by(&self, size: u64) -> Result<Self> {
+        let changes = match self.changes {
+            Changes::UpTo { .. } => Changes::UpTo { one: self.shift },
+            Changes::Exactly => Changes::Exactly,
+        };
+        Counts { shift: self.shift.saturating_mul(size), changes, ..self.clone() }.checked()
+    }
+
     /// The largest change by one record, and how many records there are.
     fn of_one_record(&self) -> (u64, u64) {
         match self.changes {

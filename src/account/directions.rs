@@ -222,12 +222,23 @@ impl Directions {
         self.ways.iter().flatten().chain(self.dominating.iter().flatten())
     }
 
-    /// The outcomes of infinite loss, of the direction and the choice in which they have the largest probability.
+    /// The outcomes of infinite loss, of the direction and the choice in which they have the largest probability. Where not all choices are evaluated, they are at
+    /// least as probable as in these and at most as in the pairs that dominate all.
     pub(crate) fn infinite_loss(&self) -> Option<InfiniteLoss> {
         const DIGITS: u32 = 15;
         let with_mass = |infinite: InfiniteLoss| (infinite.mass(DIGITS).upper().clone(), infinite);
-        let all = self.all().filter_map(OneWay::infinite_loss).map(with_mass);
-        all.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, infinite)| infinite)
+        let largest = |all: &mut dyn Iterator<Item = &OneWay>| {
+            let all = all.filter_map(OneWay::infinite_loss).map(with_mass);
+            all.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, infinite)| infinite)
+        };
+        let of_ways = largest(&mut self.ways.iter().flatten());
+        match &self.dominating {
+            None => of_ways,
+            Some(dominating) => {
+                let most = largest(&mut dominating.iter())?;
+                Some(most.or_fewer(of_ways.map(InfiniteLoss::fewest)))
+            }
+        }
     }
 
     /// The largest finite loss of any direction and choice, rounded up, and at least zero; `None` where losses are unbounded.

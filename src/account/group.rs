@@ -52,8 +52,8 @@ pub(super) fn of(counts: &Counts, size: u64) -> Result<Counts> {
         | Law::TruncatedLaplace { .. }
         | Law::TruncatedGaussian { .. }
         | Law::BoundedRange { .. }
-        | Law::Pure { .. } => counts.with(counts.count, counts.shift.saturating_mul(size)),
-        Law::Table(table) if table.is_log_concave() => counts.with(counts.count, counts.shift.saturating_mul(size)),
+        | Law::Pure { .. } => counts.all_moved_by(size),
+        Law::Table(table) if table.is_log_concave() => counts.all_moved_by(size),
         Law::RandomizedResponse { .. } => counts.with(counts.count.saturating_mul(size), counts.shift),
         Law::Approximate { epsilon, delta } => {
             Counts::new(of_approximate(epsilon, delta, size)?, counts.count, counts.shift)
@@ -163,7 +163,8 @@ mod tests {
                 .for_groups_of(size)
                 .map(|all| all.counts()[0].clone())
         };
-        assert_eq!(of("pure", "1/2x3", 3).unwrap(), Counts::parse("pure", "1/2x3@3").unwrap());
+        let three = of("pure", "1/2x3", 3).unwrap();
+        assert_eq!((three.law, three.count, three.shift), (Law::Pure { epsilon: parse("1/2").unwrap() }, 3, 3));
         assert_eq!(of("randomized-response", "1x3", 2).unwrap().count, 6);
         let Law::Approximate { epsilon, delta } = of("approximate", "1/2:1e-6", 3).unwrap().law else { panic!() };
         // 1e-6 (1 + e^(1/2) + e)

@@ -11,7 +11,7 @@ use rug::{Float, Rational, float::Round};
 use super::{Composition, Counts, Delta, conversions};
 use crate::{
     error::{Error, Result},
-    law::Law,
+    law::{Changes, Law},
     loss::infinite::Target,
     numeric::{Certainty, Enclosure, parallel, rational},
 };
@@ -64,12 +64,18 @@ fn changes_of(counts: &Counts) -> Result<Option<Vec<Vec<Counts>>>> {
     if !is_known || counts.count.saturating_mul(counts.shift) > MOST_CHANGES as u64 {
         return Ok(None);
     }
+    let shifts = match counts.changes {
+        Changes::Exactly => counts.shift..=counts.shift,
+        Changes::UpTo { one } if one >= counts.shift => 1..=counts.shift,
+        // How a group shares out its changes is not listed.
+        Changes::UpTo { .. } => return Ok(None),
+    };
     let mut all: Vec<(u64, Vec<Counts>)> = vec![(0, Vec::new())];
-    for shift in 1..=counts.shift {
+    for shift in shifts {
         let mut next = Vec::new();
         for (used, before) in &all {
             for count in 0..=counts.count - used {
-                let with = (count > 0).then(|| Counts::new(counts.law.clone(), count, shift)).transpose()?;
+                let with = (count > 0).then(|| Counts::new(counts.law.clone(), count, shift)?.exactly()).transpose()?;
                 next.push((used + count, before.iter().cloned().chain(with).collect()));
             }
         }

@@ -71,6 +71,21 @@ pub enum Outcome<A> {
     },
 }
 
+impl<A> Outcome<A> {
+    /// The number that was found, of this name; an error that says what is known where there is none.
+    pub fn or_refused(self, name: &str) -> Result<Found<A>> {
+        let (is_proven, range) = match self {
+            Outcome::Found(found) => return Ok(found),
+            Outcome::None { is_proven, range } => (is_proven, range),
+        };
+        let (least, most) = (rational::display(&range.0), rational::display(&range.1));
+        Err(Error::unsuitable(match is_proven {
+            true => format!("no {name} from {least} to {most} keeps the target"),
+            false => format!("of {name} from {least} to {most}, none that was tried is proven to keep the target"),
+        }))
+    }
+}
+
 /// The mark.
 const MARK: char = '?';
 /// The names of texts that are not those of a law, with their numbers in order; of files there are none.
@@ -481,9 +496,9 @@ mod tests {
             ask(key, text, decimals, promise).unwrap_err().to_string()
         };
         // One count is too many, which is proven: more are less private.
-        assert_eq!(ask("discrete-gaussian", "1x?", None, &promise("1/100", "1e-6")).unwrap().unwrap_err(), true);
+        assert!(ask("discrete-gaussian", "1x?", None, &promise("1/100", "1e-6")).unwrap().unwrap_err());
         // With a bound of 1 more noise reaches it too often, and less shows the record.
-        assert_eq!(ask("truncated-laplace", "?:1", Some(2), &promise("3/2", "1/20")).unwrap().unwrap_err(), false);
+        assert!(!ask("truncated-laplace", "?:1", Some(2), &promise("3/2", "1/20")).unwrap().unwrap_err());
         assert!(refused("discrete-gaussian", "5x?", Some(2), &promise("1", "1e-6")).contains("whole number"));
         let relative = Promise::ZcdpEpsilon { delta: "1e-6".parse().unwrap() };
         assert!(refused("discrete-gaussian", "?", None, &relative).contains("give an epsilon"));

@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         Ok(((beta, hull), second))
     };
     let found = parallel::try_map(&alphas, beta)?;
-    let (values, seconds): (Vec<(Answer, Option<Answer>)>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
+    let (values, seconds): (Vec<_>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let (betas, hulls): (Vec<Answer>, Vec<Option<Answer>>) = values.into_iter().unzip();
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {

@@ -43,7 +43,8 @@ impl EarlierBudgets {
     pub fn of(earlier: &[EarlierDraw], intent: &DrawIntent) -> Result<EarlierBudgets> {
         let own = intent.kind();
         let mut same = Vec::new();
-        let mut others: Vec<(Option<(&str, &str)>, Vec<&DrawIntent>)> = Vec::new();
+        type Unit<'a> = Option<(&'a str, &'a str)>;
+        let mut others: Vec<(Unit, Vec<&DrawIntent>)> = Vec::new();
         for EarlierDraw { intent, .. } in earlier {
             let kind = intent.kind();
             if kind.is_some() && kind == own {

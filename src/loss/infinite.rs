@@ -67,6 +67,14 @@ impl InfiniteLoss {
         }
     }
 
+    /// The fewest that they may be.
+    pub(crate) fn fewest(self) -> Self {
+        match self.fewer {
+            Some(groups) => InfiniteLoss { groups, fewer: None, ..self },
+            None => self,
+        }
+    }
+
     /// That of the composition with itself.
     pub(crate) fn twice(&self) -> Self {
         InfiniteLoss { times: self.times * 2, ..self.clone() }

@@ -77,7 +77,7 @@ test_that("one number of a mechanism is found", {
   expect_output(print(steps), "proven to meet the target")
   expect_match(refusal(find_number("discrete-gaussian", "5x10", 1e-6, 1)), "question mark")
   expect_match(refusal(find_number("discrete-gaussian", "?x10", 1e-6)), "--epsilon")
-  expect_match(refusal(find_number("discrete-gaussian", "1x?", 1e-9, "0.01")), "no count of the grid")
+  expect_match(refusal(find_number("discrete-gaussian", "1x?", 1e-9, "0.01")), "no count from 1 to")
 })
 
 test_that("calibration returns the least noise of the grid", {
