@@ -750,7 +750,8 @@ fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
     for delta in ["1e-6", "0.01", "0.6", "0.99"] {
         let delta: Delta = delta.parse().expect("a delta");
         let limits = bound(&composition, &half, Neighbors::AddRemove, &delta, 10).expect("bounds");
-        let by_tail = exceeded_epsilon(&composition, Some(&composition), &half, &delta, &limits).expect("a quantile");
+        let by_tail =
+            exceeded_epsilon(&composition, Some(&composition), &half, &delta, Some(&limits)).expect("a quantile");
         assert!(by_tail.by_tail && by_tail.is_least);
         let at = by_tail.epsilon.to_rational().expect("finite");
         // For every number of counts that a record may change the tail is small enough, and for some the loss before is too probable.
@@ -767,8 +768,8 @@ fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
     }
     let delta: Delta = "1e-6".parse().expect("a delta");
     let limits = bound(&composition, &half, Neighbors::AddRemove, &delta, 10).expect("bounds");
-    let by_profile = exceeded_epsilon(&composition, None, &half, &delta, &limits).expect("a bound");
-    let by_tail = exceeded_epsilon(&composition, Some(&composition), &half, &delta, &limits).expect("a quantile");
+    let by_profile = exceeded_epsilon(&composition, None, &half, &delta, Some(&limits)).expect("a bound");
+    let by_tail = exceeded_epsilon(&composition, Some(&composition), &half, &delta, Some(&limits)).expect("a quantile");
     let zcdp = Enclosure::double(8.4338, 64);
     assert!(!by_profile.by_tail && by_profile.epsilon >= by_tail.epsilon && by_profile.epsilon < *zcdp.lower());
 }

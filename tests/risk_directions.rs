@@ -7,12 +7,7 @@ use dp_assay::{
     law::Law,
     numeric::Enclosure,
     release::Neighbors,
-    risk::{
-        bound::{self, most_correct},
-        curve,
-        events::posterior_of_events,
-        outputs,
-    },
+    risk::{bound::most_correct, curve, events::posterior_of_events, outputs},
 };
 use rug::Rational;
 use serde_json::Value;
@@ -298,8 +293,7 @@ fn posteriors_of_outputs_are_the_worst_of_all_changes() {
             let of = |law: &Outcomes| of_outputs(law, &prior, &least).max(of_outputs(&reversed(law), &prior, &least));
             let truth = of(&one).max(of(&two));
             let delta = Delta::new(least).expect("a delta");
-            let limits = bound::bound(&account, &prior, Neighbors::AddRemove, &delta, 10).expect("bounds");
-            let found = outputs::exceeded_epsilon(&account, Some(&account), &prior, &delta, &limits).expect("a loss");
+            let found = outputs::exceeded_epsilon(&account, Some(&account), &prior, &delta, None).expect("a loss");
             assert!(found.by_tail && found.is_least, "{what}");
             let value = outputs::posterior_of_outputs(&prior, &found);
             let near = (value.upper_rational().expect("finite") - &truth).abs();

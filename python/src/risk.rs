@@ -49,7 +49,7 @@ impl Account {
         let (limits, exceeded, by_rho) = work::run(py, move |_| {
             let limits = bound::bound(&resolved.whole, &prior.0, resolved.neighbors, &delta, digits)?;
             let exceeded =
-                outputs::exceeded_epsilon(&resolved.whole, resolved.whole.single(), &prior.0, &delta, &limits)?;
+                outputs::exceeded_epsilon(&resolved.whole, resolved.whole.single(), &prior.0, &delta, Some(&limits))?;
             let exceeded = outputs::posterior_of_outputs(&prior.0, &exceeded);
             let by_rho = limits.posterior_of_outputs_by_zcdp.clone();
             Ok((limits, exceeded, by_rho))

@@ -26,13 +26,13 @@ use crate::{
 ///
 /// `counts` are those that a record can change; `None` where they are not the same for all records. If their tails can be computed for every change, the
 /// result is the least. Otherwise it is the smallest of four bounds: the posterior after events, a later point of the profile, zCDP and the largest loss;
-/// `bound` has those of this prior and delta.
+/// `bound` has those of this prior and delta; without it, the largest loss alone is one.
 pub fn exceeded_epsilon(
     account: &impl Account,
     counts: Option<&Composition>,
     prior: &Rational,
     delta: &Delta,
-    bound: &Bound,
+    bound: Option<&Bound>,
 ) -> Result<Exceeded> {
     if let Some(changes) = counts.map(changes).transpose()?.flatten() {
         match least_exceeded(&changes, delta) {
@@ -44,13 +44,14 @@ pub fn exceeded_epsilon(
     // No finite loss is larger than the largest. Where some losses are infinite, there is none of these for all.
     let largest = pure_epsilon(account)?.map(|largest| Float::with_val_round(128, &largest, Round::Up).0);
     // A profile and a rho that leave infinite losses out are those of other laws, of which neither is that of the outputs.
-    let by_profile = match account.infinite_loss() {
-        None => Some(by_profile(account, delta, &bound.epsilon)?),
-        Some(_) => None,
+    let by_profile = match (bound, account.infinite_loss()) {
+        (Some(bound), None) => Some(by_profile(account, delta, &bound.epsilon)?),
+        _ => None,
     };
-    let by_events = by_events(prior, bound.posterior_of_events.value.upper());
-    let all = [largest, by_profile].into_iter().flatten();
-    let epsilon = all.fold(by_events, |least, next| if next < least { next } else { least });
+    let by_events = bound.map(|bound| by_events(prior, bound.posterior_of_events.value.upper()));
+    let all = [largest, by_profile, by_events].into_iter().flatten();
+    let none = Float::with_val(64, f64::INFINITY);
+    let epsilon = all.fold(none, |least, next| if next < least { next } else { least });
     Ok(Exceeded { epsilon, by_tail: false, is_least: false })
 }
 

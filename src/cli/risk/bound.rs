@@ -155,7 +155,7 @@ impl Line {
     fn of(part: &Part, neighbors: Neighbors, request: &Request, known: Known) -> Result<Line> {
         let Request { prior, delta, digits, with_exceeded } = request;
         let bound = bound::bound_knowing(&part.whole, prior, neighbors, delta, *digits, known)?;
-        let exceeded = || outputs::exceeded_epsilon(&part.whole, part.whole.single(), prior, delta, &bound);
+        let exceeded = || outputs::exceeded_epsilon(&part.whole, part.whole.single(), prior, delta, Some(&bound));
         let exceeded = with_exceeded.then(exceeded).transpose()?;
         let (name, decided_by) = (part.name.clone(), part.deciding(&bound.correct));
         Ok(Line { name, exceeded, bound, decided_by, prior: prior.clone() })
