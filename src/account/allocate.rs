@@ -370,7 +370,7 @@ mod tests {
         let tight = [target(4, "1", "1/2", Some("1/2"))];
         let message = allocate(&tight, &epsilon, &delta, 3).unwrap_err().to_string();
         // The epsilon that the error names suffices, and a little less does not.
-        let needed = message.split("need epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        let needed = message.split("allow has epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
         let enough: Epsilon = needed.parse().unwrap();
         assert_eq!(allocate(&tight, &enough, &delta, 3).unwrap().sigma2, [number("1/2")]);
         let less = Epsilon::new(number(needed) * number("0.9999")).unwrap();

@@ -295,7 +295,7 @@ mod tests {
         // Before, both ends were one.
         assert!(*add.value.lower() == 0 && *add.value.upper() <= 1e-12, "{}", add.value);
         let beta = account.tradeoff(&Rational::new(), 12).unwrap().value;
-        assert!(beta.lower() <= hidden.lower() && hidden.upper() <= beta.upper() && *beta.upper() < 1e-40, "{beta}");
+        assert!(beta.lower() <= hidden.lower() && hidden.upper() <= beta.upper() && *beta.upper() < 1e-12, "{beta}");
         // Two bounds contradicted each other.
         assert!(key("discrete-laplace:1:-200").delta("100", 12).is_ok());
     }
