@@ -164,7 +164,7 @@ find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = 
     digits_option(digits),
     target_options(delta, epsilon, advantage, alpha, beta, posterior, prior),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0))
-  ))
+  ), accepted = c(0L, 1L))
   if (is.null(a$found)) {
     refuse("no ", a$sought, " from ", a$least, " to ", a$most, if (isTRUE(a$proven)) " keeps the target" else " that was tried is proven to keep the target")
   }
