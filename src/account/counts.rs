@@ -9,7 +9,7 @@ use rug::Rational;
 use super::free_rows;
 use crate::{
     error::{Error, Result},
-    law::Changes,
+    law::{Changes, Group},
     loss::{law::Law, parameter::Sigma2},
     numeric::rational,
 };
@@ -63,6 +63,12 @@ impl Counts {
     /// Counts with noise of a law; an error if parameter, count or shift is outside the ranges of that law.
     pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
         Counts { law, count, shift, free_rows: false, changes: Changes::UpTo { one: shift } }.checked()
+    }
+
+    /// The counts of a group of losses: one pair of laws, which is that of a change by exactly the shift.
+    pub(crate) fn of_group(group: &Group) -> Self {
+        let Group { law, shift, copies } = group.clone();
+        Counts { law, count: copies, shift, free_rows: false, changes: Changes::Exactly }
     }
 
     /// The same, where each count that differs does so by exactly the shift.
@@ -129,10 +135,8 @@ impl Counts {
 
     /// The same counts, each changed by all of a group of `size` records.
     pub(super) fn all_moved_by(&self, size: u64) -> Result<Self> {
-        let changes = match self.changes {
-            Changes::UpTo { .. } => Changes::UpTo { one: self.shift },
-            Changes::Exactly => Changes::Exactly,
-        };
+        // Also where each changes a count by exactly the shift: they may change different counts.
+        let changes = Changes::UpTo { one: self.shift };
         Counts { shift: self.shift.saturating_mul(size), changes, ..self.clone() }.checked()
     }
 

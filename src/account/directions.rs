@@ -11,7 +11,7 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    law::{Direction, Group, Law, Rounding},
+    law::{Direction, Group, Rounding},
     loss::{
         evaluator::{DirectionsEvaluator, Evaluator, UniformEvaluator},
         infinite::InfiniteLoss,
@@ -173,17 +173,11 @@ fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Vec<Group>>, bool
     Ok((ways, all))
 }
 
-/// Terms that are at most as private as every choice: of a table the dominating pair, of an unknown key both a new one and a known one, each changed by all
-/// records.
+/// Terms that are at most as private as every choice.
 fn of_every_choice(terms: &[Group]) -> Result<Vec<Group>> {
-    let of = |term: &Group| match &term.law {
-        Law::UnknownKey(_) => {
-            let laws = term.law.alternatives(term.shift, Rounding::Up)?.unwrap_or_default();
-            let most = laws.iter().map(|one| one.records).max();
-            let largest = laws.into_iter().filter(|one| Some(one.records) == most);
-            Ok(largest.map(|one| Group { law: one.law, shift: one.shift, copies: term.copies }).collect())
-        }
-        _ => Ok(vec![term.clone()]),
+    let of = |term: &Group| -> Result<Vec<Group>> {
+        let all = term.law.of_every_choice(term.shift, term.copies)?;
+        Ok(all.into_iter().map(|(law, shift, copies)| Group { law, shift, copies }).collect())
     };
     Ok(terms.iter().map(of).collect::<Result<Vec<Vec<Group>>>>()?.concat())
 }
@@ -268,7 +262,7 @@ mod tests {
     use super::*;
     use crate::{
         account::{Account, Composition, Counts},
-        law::Pair,
+        law::{Law, Pair},
         numeric::rational::parse,
     };
 

@@ -42,6 +42,11 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     }
     if let Evaluator::Between(both) = evaluator {
         let [below, above] = both.each_ref().map(|one| by(one, rho, delta, digits));
+        // Of the pair that is at most as private no epsilon is finite, of the other one is.
+        if let (Ok(_), Err(Error::InfiniteLoss { mass, .. })) = (&below, &above) {
+            let apart = format!("a delta of at least {mass} has an epsilon");
+            return Err(Error::undecided("delta", delta, &apart));
+        }
         return answer::between(below?, above?, digits);
     }
     if let Evaluator::Directions(both) = evaluator {

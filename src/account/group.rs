@@ -246,4 +246,34 @@ mod tests {
         let error = Composition::new([exactly]).unwrap().for_groups_of(2).unwrap_err().to_string();
         assert!(error.contains("exactly"), "{error}");
     }
+
+    /// Of more than 24 ways the answer is between the worst of some and a bound for all: the truth is inside, and an epsilon is found.
+    #[test]
+    fn of_many_ways_the_worst_is_within_the_interval() {
+        let skew = table(&[(0, "1/2"), (1, "1/10"), (2, "2/5")]);
+        let keys = |text: &str| Counts::parse_unknown_key(text).unwrap();
+        for one in [skew, keys("discrete-gaussian:3:10"), keys("gaussian:4:9"), keys("discrete-laplace:1:3")] {
+            let (records, most) = (3_u64, 3_usize);
+            let group = Counts::new(one.law.clone(), most as u64, 1).unwrap();
+            let group = Composition::new([group]).unwrap().for_groups_of(records).unwrap();
+            for epsilon in ["0", "1", "3"] {
+                let bound = group.delta(epsilon, 6).unwrap().value;
+                // Some of the ways: each a lower bound, and none above the answer.
+                for way in [&[3, 3, 3][..], &[1; 9], &[3, 2, 1, 1, 1, 1], &[2, 2, 2, 2, 1]] {
+                    let exactly = |shift: &u64| Counts::new(one.law.clone(), 1, *shift).unwrap().exactly().unwrap();
+                    let own = Composition::new(way.iter().map(exactly)).unwrap().delta(epsilon, 6).unwrap().value;
+                    assert!(own.lower() <= bound.upper(), "{one} {way:?} at {epsilon}: {own} > {bound}");
+                }
+            }
+            // Keys of so low a threshold are nearly always shown.
+            if matches!(one.law, Law::UnknownKey(_)) && one.to_string() != keys("discrete-laplace:1:3").to_string() {
+                for delta in ["1/10", "1/2"] {
+                    let found = group.epsilon(crate::account::Delta::try_from(&parse(delta).unwrap()).unwrap(), 6);
+                    let found = found.unwrap_or_else(|error| panic!("{one} at {delta}: {error}")).value;
+                    let at = group.delta(found.upper_rational().unwrap(), 6).unwrap().value;
+                    assert!(*at.lower() <= parse(delta).unwrap(), "{one} at {delta}: {found} {at}");
+                }
+            }
+        }
+    }
 }

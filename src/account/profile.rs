@@ -172,8 +172,11 @@ pub trait Account: Sync {
     {
         let delta = delta.try_into()?;
         if let (Evaluator::Directions(_), Some(infinite)) = (evaluator, self.infinite_loss()) {
-            // Refused with the largest probability of all directions and choices.
-            infinite.target(&delta, digits)?;
+            // Refused with the largest probability of all directions and choices, if that is certainly larger.
+            match infinite.clone().fewest().target(&delta, digits) {
+                Err(Error::InfiniteLoss { .. }) => return Err(infinite.too_small(&delta)),
+                target => drop(target?),
+            }
         }
         match epsilon::by(evaluator, &self.rho(), &delta, digits) {
             Ok(answer) if answer.met => Ok(answer),

@@ -12,8 +12,6 @@ use super::{
 use crate::{
     account::{Account, Composition, Counts},
     error::{Error, Result},
-    law::Changes,
-    loss::law::Group,
 };
 
 /// The number of nodes to evaluate above which enumeration is tried.
@@ -157,12 +155,5 @@ fn evaluated(hints: &Hints) -> u64 {
 
 /// ln delta(epsilon) of one unit, in doubles.
 fn ln_delta(paths: &Paths, unit: &Unit, epsilon: &Rational) -> Result<f64> {
-    let counts = |group: &Group| Counts {
-        law: group.law.clone(),
-        count: group.copies,
-        shift: group.shift,
-        free_rows: false,
-        changes: Changes::Exactly,
-    };
-    Composition::new(paths.of_unit(unit).map(counts))?.evaluator().ln_hockey_stick_approx(epsilon)
+    Composition::new(paths.of_unit(unit).map(Counts::of_group))?.evaluator().ln_hockey_stick_approx(epsilon)
 }

@@ -18,7 +18,6 @@ use crate::{
     error::{Error, Result},
     io::files::file_error,
     io::reading::read_at_most,
-    law::Changes,
     loss::{
         family::Units,
         law::{Group, Law, NoiseTable},
@@ -118,14 +117,7 @@ impl Claim {
     /// The subject of the claim as an account, with the unscaled noise.
     fn whole(&self) -> Result<Whole> {
         let path = |groups: &Vec<Group>| {
-            let counts = |group: &Group| Counts {
-                law: group.law.clone(),
-                count: group.copies,
-                shift: group.shift,
-                free_rows: false,
-                changes: Changes::Exactly,
-            };
-            let mut all: Vec<Counts> = groups.iter().map(counts).collect();
+            let mut all: Vec<Counts> = groups.iter().map(Counts::of_group).collect();
             if self.paths.infinite > 0 {
                 one_guarantee(&mut all, &self.paths.infinite)?;
             }

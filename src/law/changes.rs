@@ -99,12 +99,9 @@ pub(super) fn envelope<T>(changes: &[Change<T>]) -> Likelihoods {
     Likelihoods::of(hull.windows(2).map(rise))
 }
 
-/// The largest of a quantity that adds up over counts, for each record that changes them.
-pub(super) fn largest_per_record<T>(
-    changes: &[Change<T>],
-    of: impl Fn(&Likelihoods) -> Option<Rational>,
-) -> Option<Rational> {
-    changes.iter().filter_map(|change| Some(of(&change.pair)? / change.records)).max()
+/// The largest rho of these pairs and of the one that bounds them, so that it is an upper bound for an account of either.
+pub(super) fn largest_rho<T>(changes: &[Change<T>]) -> Rational {
+    changes.iter().map(|change| change.pair.rho()).fold(envelope(changes).rho(), Rational::max)
 }
 
 /// A test: its probabilities to reject under the second and under the first hypothesis.

@@ -13,7 +13,7 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use rug::Rational;
 
 use super::{
-    changes::{Change, Changes, envelope, largest_per_record, undominated},
+    changes::{Change, Changes, envelope, largest_rho, undominated},
     facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES},
@@ -268,11 +268,11 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
-        largest_per_record(&self.undominated(shift), Likelihoods::largest_loss)
+        self.envelope(shift).largest_loss()
     }
 
     fn rho(&self, shift: u64) -> Rational {
-        largest_per_record(&self.undominated(shift), |pair| Some(pair.rho())).unwrap_or_default()
+        largest_rho(&self.undominated(shift))
     }
 
     /// Those of the dominating pair, where a record is removed.

@@ -89,6 +89,20 @@ impl Law {
         }
     }
 
+    /// Laws that are together at most as private as every choice of [`alternatives`](Law::alternatives), with their shifts and copies, where `changes` changes by one
+    /// record are shared among counts.
+    pub(crate) fn of_every_choice(&self, shift: u64, changes: u64) -> Result<Vec<(Law, u64, u64)>> {
+        match self {
+            Law::UnknownKey(keys) => {
+                let (new, known) = keys.of_every_sharing(shift, changes)?;
+                let new = new.into_iter().map(|(pair, copies)| (Law::Pair(Arc::new(pair)), 1, copies));
+                Ok(new.chain([(keys.noise().into(), shift, known)]).collect())
+            }
+            // Of a table its dominating pair.
+            _ => Ok(vec![(self.clone(), shift, changes)]),
+        }
+    }
+
     /// The same law where records change a count by these amounts up to `shift`. An error where there are too many changes to compare.
     pub(crate) fn with_changes(&self, changes: Changes, shift: u64) -> Result<Law> {
         Ok(match self {

@@ -13,7 +13,7 @@ use std::{collections::HashSet, path::Path};
 use rug::Rational;
 
 use super::{
-    changes::{Change, Changes, envelope, largest_per_record, undominated},
+    changes::{Change, Changes, envelope, largest_rho, undominated},
     facts::Facts,
     finite::Finite,
     likelihoods::{Likelihoods, MOST_VALUES, check_sum},
@@ -249,14 +249,14 @@ impl<'a> Facts<'a> for &'a NoiseTable {
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
         match self.is_symmetric() {
             true => self.finite(shift).map(|finite| finite.largest),
-            false => largest_per_record(&self.undominated(shift), Likelihoods::largest_loss),
+            false => self.likelihoods(shift).largest_loss(),
         }
     }
 
     fn rho(&self, shift: u64) -> Rational {
         match self.is_symmetric() {
             true => self.largest_loss(shift).unwrap_or_default().square() / 2_u32,
-            false => largest_per_record(&self.undominated(shift), |pair| Some(pair.rho())).unwrap_or_default(),
+            false => largest_rho(&self.undominated(shift)),
         }
     }
 

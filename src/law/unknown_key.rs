@@ -153,6 +153,32 @@ impl UnknownKey {
         largest
     }
 
+    /// Keys that are at most as private as `changes` changes by one record, however they are shared among keys, new ones and known ones: the pairs of some new keys,
+    /// each with their number, and the number of known ones.
+    ///
+    /// - *New keys.* All that their outputs reveal is whether one is shown, so the worst way is that which leaves all hidden with the smallest probability. A key
+    ///   changed by w records takes w of the changes; with h(w) the probability that it stays hidden, no way has less than the smallest h(w)^(1/w) to the power
+    ///   `changes`.
+    /// - *Known ones.* All records in as few keys as possible are the worst ([`group`](crate::account)).
+    pub(super) fn of_every_sharing(&self, shift: u64, changes: u64) -> Result<(Vec<(Pair, u64)>, u64)> {
+        let largest = self.largest_changes(shift);
+        let each: Vec<(u64, u64, Enclosure)> = (largest.iter())
+            .map(|(change, records)| {
+                let ln = self.hidden(*change).ln().div(&Enclosure::rational(&Rational::from(*records), BITS));
+                (*change, *records, ln)
+            })
+            .collect();
+        let least = each.iter().map(|(_, _, ln)| ln.upper()).min_by(|a, b| a.total_cmp(b)).cloned();
+        // Those of which another is not proven to be smaller: one, but for ties.
+        let kept = each.iter().filter(|(_, _, ln)| least.as_ref().is_none_or(|least| ln.lower() <= least));
+        let of_new = |(change, records, _): &(u64, u64, Enclosure)| {
+            Ok((self.new_key(*change, Rounding::Up)?, changes.div_ceil(*records)))
+        };
+        let new = kept.map(of_new).collect::<Result<Vec<_>>>()?;
+        let records = largest.last().map_or(1, |(_, records)| *records);
+        Ok((new, changes.div_ceil(records)))
+    }
+
     /// Encloses P[noise >= threshold - shift], the probability that a new key is shown, relative to itself.
     pub fn shown(&self, shift: u64) -> Enclosure {
         self.tail(&Rational::from(&self.threshold - shift))
