@@ -67,13 +67,15 @@ impl Engine for Enumeration {
 
     fn enclose(&self, request: &Prepared, _: &Session) -> Result<Answer> {
         let (at, digits) = (&request.request.at, request.digits());
-        effort::spend(Effort::of_seconds(self.atoms.cost(&request.request.query(), digits).seconds));
         let listed = match request.request.functional {
             Functional::HockeyStick => self.atoms.hockey_stick(at, digits),
             Functional::UpperTail => self.atoms.upper_tail(at, digits),
             Functional::TiltedTail => self.atoms.tilted_tail(at, digits),
         };
-        Ok(listed?.into())
+        // Lists that do not fit are refused before they are made.
+        let listed = listed?;
+        effort::spend(Effort::of_seconds(self.atoms.cost(&request.request.query(), digits).seconds));
+        Ok(listed.into())
     }
 
     fn approximate(&self, request: &Prepared, _: &Session, tolerance: Tolerance) -> Result<Option<f64>> {

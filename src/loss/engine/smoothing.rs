@@ -79,12 +79,14 @@ impl Engine for Smoothing {
     fn enclose(&self, request: &Prepared, session: &Session) -> Result<Answer> {
         let (Some(smoothed), Some(epsilon)) = (self.0.get(), request.epsilon()) else { return Err(Error::NoLattice) };
         let digits = request.digits();
-        effort::spend(Effort::of_seconds(self.0.seconds(request).unwrap_or(machine::MOST_OF_ANY)));
         if let Some(answer) = smoothed.by_session(epsilon, digits, session) {
             return Ok(answer);
         }
         match smoothed.hockey_stick(epsilon, digits, session) {
-            Ok(Some(answer)) => Ok(answer),
+            Ok(Some(answer)) => {
+                effort::spend(Effort::of_seconds(self.0.seconds(request).unwrap_or(machine::MOST_OF_ANY)));
+                Ok(answer)
+            }
             Err(error) if error.is_fatal() => Err(error),
             Ok(None) | Err(_) => {
                 session.failed(self.name(), digits);
