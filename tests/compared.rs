@@ -273,7 +273,7 @@ fn pure_noise_is_reported_beside_pure_dp() {
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("By pure DP, the smallest standard account, it would be 3. "), "{shown}");
     assert!(
-        shown.contains("The true epsilon is the same to 0.01 %") && shown.contains("Pure DP (epsilon = 3) alone"),
+        shown.contains("The exact epsilon is the same to 0.01 %") && shown.contains("Pure DP (epsilon = 3) alone"),
         "{shown}"
     );
     let html = fs::read_to_string(page).unwrap();

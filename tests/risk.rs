@@ -1143,6 +1143,9 @@ fn a_promised_posterior_is_of_events_or_of_outputs() {
     assert!((900..=1190).all(|cents| tail(grid(cents)) > 1e-6) && tail(11.91) <= 1e-6);
     assert!(tail(12.62) > 1e-6 && (1263..3000).all(|cents| tail(grid(cents)) <= 1e-6));
     let text = said(&["--of", "outputs"]);
-    assert!(text.contains("with prior 0.5 no posterior exceeds 0.8, except on outputs of probability 1e-6"), "{text}");
+    assert!(
+        text.contains("with prior 0.5 no posterior exceeds 0.8, except on outputs of total probability 1e-6 or less"),
+        "{text}"
+    );
     assert!(text.contains("breaks the promise again, and from 12.63 on all keeps it"), "{text}");
 }

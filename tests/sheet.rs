@@ -94,10 +94,10 @@ fn a_group_and_repetitions_are_named_wherever_a_record_is() {
     let args = ["--discrete-gaussian", "4x3", "--group", "2", "--repeat", "3", "--delta", "1e-6"];
     let (sheet_of_group, _) = sheet(folder.path(), "g.md", &args);
     for said in [
-        "describes, released 3 times with noise of its own each time is (18.1742",
+        "describes, released 3 times with noise of its own each time, is (18.174261",
         "one has up to 2 records that the other has not",
         "The unit of privacy is a group of up to 2 records",
-        "two possibilities about a group of up to 2 records",
+        "the presence of a group of up to 2 records in the data",
         "each answered 3 times as declared",
     ] {
         assert!(sheet_of_group.contains(said), "{said}: {sheet_of_group}");

@@ -386,7 +386,7 @@ fn out_of_reach(error: Error, targets: &[QueryTarget], goal: &Target) -> Error {
     match most_private(targets).and_then(|largest| risk.of(&largest, RISK_DIGITS)) {
         Ok(value) if risk.kept_by(&value.value) == Certainty::No => Error::Unsuitable {
             why: format!(
-                "no noise was found with which {}: the largest that these accuracy targets allow has {} {}",
+                "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}",
                 risk.in_words(),
                 risk.name(),
                 value.value.shown(6)

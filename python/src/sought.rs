@@ -75,11 +75,12 @@ pub fn find_number<'py>(
         let subject = with(&found.value)?;
         Ok((found, subject, reached, target))
     })?;
-    let Found { value, not_enough, .. } = found;
+    let Found { value, not_enough, is_neighbor_disproved, .. } = found;
     let answer = PyDict::new(py);
     answer.set_item("sought", name)?;
     answer.set_item("value", to_fraction(py, &value)?)?;
     answer.set_item("not_enough", not_enough.map(|other| to_fraction(py, &other)).transpose()?)?;
+    answer.set_item("proven", is_neighbor_disproved)?;
     answer.set_item("account", Bound::new(py, Account::of(subject)?)?)?;
     answer.set_item(reached.0, Bound::new(py, Enclosure::from(reached.1))?)?;
     answer.set_item("target", Bound::new(py, Enclosure::from(target))?)?;

@@ -327,7 +327,7 @@ def test_allocations_meet_a_target_of_risk(tmp_path: Path, assay: Assay) -> None
         printed = assay("allocate", str(file), *(word for name, value in target.items() for word in (f"--{name}", value)))
         assert [query["sigma2"] for query in found["queries"]] == [Fraction(row["sigma2"]) for row in printed["queries"]]
         assert found["zcdp"] is None and found["risk"].upper_float == pytest.approx(float(printed[key]["upper"]), rel=1e-7)
-    with pytest.raises(ValueError, match="no noise was found with which every adversary with prior 0.5 decides correctly with probability 0.6 or less"):
+    with pytest.raises(ValueError, match="no noise was found that keeps this promise: every adversary with prior 0.5 decides correctly with probability 0.6 or less"):
         allocate([{"name": "a", "most_margin": 3}], posterior="0.6", prior="1/2")
     for wrong in ({"advantage": "0.1", "epsilon": 1, "delta": "1e-9"}, {"posterior": "0.6"}, {"epsilon": 1}, {}):
         with pytest.raises(ValueError, match="expected one target: epsilon=E with delta=D"):

@@ -141,7 +141,7 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
   if (!is.null(a$all_composed)) rows <- c(rows, list(one("all composed", a$all_composed)))
   answer(bound(rows), "calibration", a, c(
     title_of(account), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
-    "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be.",
+    "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be; of discrete Gaussian noise still smaller steps can be enough.",
     if (identical(a$all_composed$keeps_target, FALSE)) "All levels composed exceed their target: each is calibrated alone (scale_all = TRUE keeps it)."
   ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", measured))
 }

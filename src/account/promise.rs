@@ -236,8 +236,8 @@ pub(crate) fn changes(account: &impl Account) -> Result<Vec<Composition>> {
     let all = account.single().map(outputs::changes).transpose()?.flatten();
     all.ok_or_else(|| {
         Error::unsuitable(
-            "the posterior of outputs is promised of up to 250 changes of counts with discrete Gaussian, discrete Laplace or truncated noise, tables and pairs, that \
-             are the same for all records: promise that of events",
+            "the posterior of outputs needs discrete Gaussian, discrete Laplace or truncated noise, tables or pairs, with at most 250 possible changes, the same for all \
+             records, and no groups: use that of events",
         )
     })
 }

@@ -197,8 +197,11 @@ impl Question {
         let mut found = self.spending_most(&grid, &start, keeps)?;
         let most_private = if self.number.is_more_private_above { &grid.most } else { &grid.least };
         if found.is_none() {
-            let is_proven =
-                self.is_monotone(&self.counts(most_private)?.law) && is_kept(most_private)? == Certainty::No;
+            // Tails of single outputs are not ordered by post-processing.
+            let is_ordered = !matches!(promise, Promise::Outputs { .. });
+            let is_proven = is_ordered
+                && self.is_monotone(&self.counts(most_private)?.law)
+                && is_kept(most_private)? == Certainty::No;
             let inside = if is_proven { None } else { self.within(&grid, &family, promise)? };
             let Some(inside) = inside else {
                 return Ok(Outcome::None { is_proven, range: (grid.least, grid.most) });

@@ -63,7 +63,7 @@ pub struct Args {
     #[command(flatten)]
     risk: RiskGoal,
     /// The largest noise that the accuracy targets of all queries allow, and its epsilon at --delta
-    #[arg(long, requires = "delta", conflicts_with_all = ["release", "alpha", "prior"])]
+    #[arg(long, requires = "delta", conflicts_with_all = ["release", "alpha", "prior", "of"])]
     accuracy: bool,
     /// Decimals of every sigma2
     #[arg(long, value_name = "D", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=12))]
@@ -303,7 +303,7 @@ impl Question {
         let largest = allocate::most_private(&self.targets).and_then(|largest| risk.of(&largest, DIGITS));
         match largest {
             Ok(value) if risk.kept_by(&value.value) == Certainty::No => anyhow::anyhow!(
-                "no noise was found with which {}: the largest that these accuracy targets allow has {} {}",
+                "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}",
                 risk.in_words(),
                 risk.name(),
                 value.value.shown(6)

@@ -67,10 +67,10 @@ pub struct Args {
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
     /// The target is an epsilon of the present noise at delta: the published figure (refused if there is none), or that of one account
-    #[arg(long = "match", value_enum, conflicts_with_all = ["alpha", "prior"])]
+    #[arg(long = "match", value_enum, conflicts_with_all = ["alpha", "prior", "of"])]
     match_: Option<Match>,
     /// Be as private as the zCDP (Bun-Steinke) curve of the present noise, at every delta of this range
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, conflicts_with_all = ["alpha", "prior"])]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, conflicts_with_all = ["alpha", "prior", "of"])]
     match_curve: Option<String>,
     /// Decimals of the grid: of sigma2, of the common factor, or of the number that is sought [default: 2; 4 with --scale-all; 6 for a rate, 4 for an epsilon, 12 for a delta]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(0..=12))]
@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(long)]
     scale_all: bool,
     /// Also a row for each query: its share of rho, its noise before and after, and its own epsilon
-    #[arg(long, conflicts_with_all = ["advantage", "beta", "posterior", "alpha", "prior"])]
+    #[arg(long, conflicts_with_all = ["advantage", "beta", "posterior", "alpha", "prior", "of"])]
     queries: bool,
     /// Also list the deltas at which the calibrated noise is within the zCDP (Bun-Steinke) curve, from 1e-40 to 1
     #[arg(long)]

@@ -322,8 +322,15 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     } else {
         "between both ends, which --json gives"
     };
-    let of = if subject.is_known_by_guarantee() { " for the worst mechanism with these guarantees" } else { "" };
+    let of = match (subject.is_known_by_guarantee(), subject.may_be_more_private()) {
+        (true, _) => " for the worst mechanism with these guarantees",
+        (false, Some(_)) => " for this account",
+        (false, None) => "",
+    };
     page.text(format!("\nepsilon is certified{of}: {certified}.\n"));
+    if let (false, Some(why)) = (subject.is_known_by_guarantee(), subject.may_be_more_private()) {
+        page.text(format!("The mechanism may be more private: {why}.\n"));
+    }
     let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);
     notes.iter().for_each(|note| page.text(format!("{note}\n")));
     page.lines(&subject::law_notes(subject));

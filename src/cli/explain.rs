@@ -214,7 +214,7 @@ A second enclosure of that delta, which shares no code with the first
   {second}
 
 The effort
-  {effort}, at the fixed prices of the engines' steps: the same on every machine, under any load
+  {effort}, at the fixed prices of the engines' steps: counted, not measured, and the same under any load
 ",
             title = self.subject.title,
             neighbors = self.subject.neighbors.name(),

@@ -124,7 +124,7 @@ fn put_answers(
     page.text(format!("{}\n\n", subject.title));
     let said = [
         words::how_private(&request.delta, &answers.private),
-        words::what_is_learned(&request.prior, subject.unit(), &answers.learned),
+        words::what_is_learned(&request.prior, subject, &answers.learned),
         words::what_could_be_spared(&answers.spared),
     ];
     for sentence in said.into_iter().chain(audit.map(words::noise)).flatten() {

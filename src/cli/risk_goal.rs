@@ -28,8 +28,8 @@ pub struct RiskGoal {
     #[arg(long, value_name = "Q", allow_hyphen_values = true, requires = "posterior", conflicts_with_all = ["epsilon", "advantage", "beta"])]
     prior: Option<String>,
     /// With --posterior and --delta: of all events, and so of everything that is computed from the outputs; or of single outputs of the noisy counts, except
-    /// some of probability DELTA
-    #[arg(long, value_enum, default_value_t = Of::Events, requires = "posterior")]
+    /// some of total probability DELTA
+    #[arg(long, value_enum, default_value_t = Of::Events, requires = "posterior", conflicts_with_all = ["epsilon", "advantage", "alpha", "beta"])]
     of: Of,
 }
 
@@ -38,7 +38,7 @@ pub struct RiskGoal {
 enum Of {
     /// Events that have at least probability DELTA if the record is there
     Events,
-    /// Outputs, except some of probability DELTA
+    /// Outputs, except some of total probability DELTA
     Outputs,
 }
 

@@ -84,7 +84,7 @@ pub struct Subject {
     /// With bounded neighbors: single counts are already those that differ, and are not counted twice
     #[arg(long)]
     counts_as_given: bool,
-    /// Groups of up to K people who leave or enter together: the worst of all ways to share out what each of them changes, as every shift times K of Gaussian and Laplace noise
+    /// Groups of up to K people who leave or enter together: the worst of all ways to share out what each of them changes, of Gaussian and Laplace noise K times every shift; pairs of outcomes and samples are refused
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     group: u64,
     /// K independent releases: each count is counted K times
@@ -188,6 +188,11 @@ pub fn put_infinite_loss(object: &mut Value, infinite: Option<&InfiniteLoss>, di
 pub fn law_notes(subject: &Resolved) -> Vec<String> {
     let sentence = |infinite: InfiniteLoss| {
         let mass = infinite.mass(12).shown(7);
+        if subject.is_known_by_guarantee() {
+            return format!(
+                "The guarantee allows outputs that only one of two neighbors can have, with probability {mass}. rho, and every account by it, is about all other outputs, and delta less that probability."
+            );
+        }
         format!(
             "With probability {mass} an output occurs that only one of two neighbors can have: delta is never less. rho, and every account by it, is about all other outputs, and delta less that probability."
         )

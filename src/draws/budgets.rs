@@ -101,7 +101,7 @@ impl EarlierBudgets {
             };
             let (unit, each) = (in_prose(unit), each.join(", "));
             said.push(format!(
-                "{subject} ({unit} = {each}{about}), if anybody saw {pronoun}: together up to {together}{changed}."
+                "{subject} ({unit} = {each}{about}), if anybody saw {pronoun}: together up to {together}{changed}, for whoever is in the same part in every draw."
             ));
         }
         said.extend(self.others.iter().map(OtherBudgets::in_words));
@@ -288,7 +288,7 @@ mod tests {
         let found = EarlierBudgets::of(std::slice::from_ref(&one), &now).unwrap();
         assert_eq!(
             found.in_words("rho", None).unwrap(),
-            "One earlier draw spent its own budget (rho = 7.25), if anybody saw it: together up to 7.36, and 14.72 where a record is changed."
+            "One earlier draw spent its own budget (rho = 7.25), if anybody saw it: together up to 7.36, and 14.72 where a record is changed, for whoever is in the same part in every draw."
         );
         let elsewhere = EarlierDraw { elsewhere: true, ..earlier(&of_states(&[("Puerto Rico", "8")])) };
         let found = EarlierBudgets::of(&[one, elsewhere], &now).unwrap();
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!((found.together.clone(), found.draws(), found.same.len()), (Rational::from(2), 5, 1));
         assert_eq!(
             found.in_words("rho", Some("add-remove")).unwrap(),
-            "One earlier draw spent its own budget (rho = 1; add-remove neighbors), if anybody saw it: together up to 2. \
+            "One earlier draw spent its own budget (rho = 1; add-remove neighbors), if anybody saw it: together up to 2, for whoever is in the same part in every draw. \
              2 earlier draws spent up to rho = 2 for bounded neighbors. 1 earlier draw spent up to pure epsilon = 0.5 for \
              add-remove neighbors. 1 earlier draw spent a budget whose unit or neighbors the log does not name. Budgets of \
              different units or neighbors are not added: what all draws together spend is not known."

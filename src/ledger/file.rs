@@ -72,7 +72,7 @@ impl LedgerFile {
     /// Reads a ledger and its log.
     pub(super) fn with_log(text: &str, file: &str, log: Log) -> Result<LedgerFile> {
         let ledger = LedgerFile::unbound(text, file, log)?;
-        ledger.check_bound(file)?;
+        ledger.check_bound(file, None)?;
         Ok(ledger)
     }
 
@@ -238,8 +238,9 @@ impl LedgerFile {
     }
 
     /// Refuses a relation, or entries by hand, that are not those of the lines of the log.
-    fn check_bound(&self, file: &str) -> Result<()> {
-        for population in &self.populations {
+    pub(super) fn check_bound(&self, file: &str, except: Option<usize>) -> Result<()> {
+        let all = self.populations.iter().enumerate().filter(|(place, _)| Some(*place) != except);
+        for (_, population) in all {
             let lines = Log::binding(&self.log, &population.name);
             let by_hand = if lines.is_empty() { Vec::new() } else { population.by_hand()? };
             for line in lines {

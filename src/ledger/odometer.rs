@@ -158,6 +158,10 @@ impl<'a> Prepared<'a> {
             None => LedgerFile::with_log(&text, ledger, log.clone())?,
         };
         let place = before.place_of(addition.population.as_deref()).map_err(Error::conflict)?;
+        // A reason is about the population to which it is added.
+        if addition.because.is_some() {
+            before.check_bound(ledger, Some(place))?;
+        }
         let (entry, name) = entry_text(ledger, &before, place, addition)?;
         let mut after = before.clone();
         // The text is read as the ledger will be: the file of the entry is found beside the ledger.

@@ -111,23 +111,36 @@ fn row(line: &Line) -> Vec<String> {
 fn statement(subject: &Resolved, whole: &Line, advantage: &Number, request: &Request) -> Vec<String> {
     let (lower, upper, delta) = (&whole.epsilon.lower, &whole.epsilon.upper, rational::display(&request.delta));
     let two = subject.unit().question();
+    let more_private = subject.may_be_more_private();
+    let (ends, none_below) = match more_private {
+        None => (
+            format!("at least {lower} and at most {upper}"),
+            format!("In this account no epsilon below {lower} is enough."),
+        ),
+        Some(why) => (format!("at most {upper}"), format!("The mechanism may be more private: {why}.")),
+    };
     let mut said = vec![
         format!(
-            "At delta = {delta}, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at least \
-             {lower} and at most {upper}."
+            "At delta = {delta}, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is {ends}."
         ),
         format!(
             "In words: take two data sets that are neighbors, and any set of outputs. If its probability under one of them is p, then under the \
-             other it is at most p times exp({upper}), plus {delta}. In this account no epsilon below {lower} is enough."
+             other it is at most p times exp({upper}), plus {delta}. {none_below}"
         ),
     ];
     if let [Some(least), Some(most)] = &advantage.ends {
+        let some_rule = match more_private {
+            None => format!(
+                " Some rule of decision is right with a probability of at least {}.",
+                right(least).lower_text(12)
+            ),
+            Some(_) => String::new(),
+        };
         said.push(format!(
             "An adversary who knows everything else and decides, from all that is published, {two}, with even odds beforehand, is right with a \
-             probability of at most {}: at most {} times in 100. Some rule of decision is right with a probability of at least {}.",
+             probability of at most {}: at most {} times in 100.{some_rule}",
             right(most).upper_text(12),
             in_hundred(most),
-            right(least).lower_text(12),
         ));
     }
     said.push(beside(whole));

@@ -35,6 +35,9 @@ const SAMPLED: &str = "Poisson samples: epsilon and delta are those of the direc
                        account by it, is that of the same noise without sampling, an upper bound. Holds only if every step draws a fresh Poisson \
                        sample that is kept secret; it is no bound for shuffled or fixed-size batches.";
 
+/// The note on several releases of counts of which the data decide how they change.
+const REPEATED: &str = "Each release is taken to be of counts of its own, with the worst change in each: an upper bound for releases of the same counts again.";
+
 /// The note on queries whose rows move freely.
 const ROWS: &str = "Queries with rows: one record moves at most that many rows, into cells of any choice; all in one cell is proven to be the \
                     worst, and is accounted for: an upper bound for any other change.";
@@ -258,8 +261,16 @@ impl Resolved {
                 "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well",
             );
         }
+        if self.repeats_a_choice() {
+            return Some("each release may be of other counts, and releases of the same counts have less loss");
+        }
         self.is_release_twice
             .then_some("a query with a single cell, which no record leaves, is counted like all others")
+    }
+
+    /// Whether several releases have counts of which the data decide how they change: the account takes the worst for each release.
+    fn repeats_a_choice(&self) -> bool {
+        self.repeat > 1 && self.total.counts().iter().any(|counts| counts.law.has_alternatives())
     }
 
     /// All noise.
@@ -342,6 +353,9 @@ impl Resolved {
         let has_rows = self.queries.iter().any(|query| query.counts.free_rows);
         if self.total.is_sampled() {
             return Some(SAMPLED);
+        }
+        if self.repeats_a_choice() {
+            return Some(REPEATED);
         }
         match (self.is_release_twice, has_rows) {
             (true, true) => Some(ROWS_TWICE),

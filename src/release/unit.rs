@@ -43,6 +43,14 @@ impl Unit {
         }
     }
 
+    /// The answer to [`question`](Unit::question) that a prior is about, after "the probability of".
+    pub fn first_answer(&self) -> String {
+        match self.neighbors {
+            Neighbors::AddRemove => format!("the presence of {} in the data", self.records()),
+            Neighbors::Bounded => format!("the first of two possibilities about {}", self.records()),
+        }
+    }
+
     /// What an adversary decides about one person, or about a group.
     pub fn question(&self) -> String {
         match (self.neighbors, self.group) {

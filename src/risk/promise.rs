@@ -169,7 +169,7 @@ impl RiskPromise {
             return Ok(Points { enough: line_through(&alpha, &beta)?, necessary });
         }
         if let RiskPromise::PosteriorOfOutputs { .. } = self {
-            let why = "the posterior of outputs is no point of the privacy profile, which noise is allocated by: promise that of events";
+            let why = "allocate works with the privacy profile, which does not bound the posterior of outputs: use --of events";
             return Err(Error::unsuitable(why));
         }
         let (epsilon, delta) = match self.promise()? {
@@ -264,7 +264,7 @@ impl RiskPromise {
                 shown(most)
             ),
             RiskPromise::PosteriorOfOutputs { prior, most, delta } => format!(
-                "with prior {} no posterior exceeds {}, except on outputs of probability {}",
+                "with prior {} no posterior exceeds {}, except on outputs of total probability {} or less",
                 shown(prior),
                 shown(most),
                 shown(delta)

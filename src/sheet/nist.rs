@@ -58,9 +58,9 @@ fn guarantee(figures: &Figures) -> Vec<Block> {
     let [lower, most] = ends(&figures.whole.epsilon.value);
     let unit = figures.subject.unit();
     let mut said = format!(
-        "Everything that the release file describes{} is ({most}, {delta})-differentially private. Take two data sets of which {}, and any set \
+        "Everything that the release file describes{}is ({most}, {delta})-differentially private. Take two data sets of which {}, and any set \
          of outputs: if its probability is p under one of them, it is at most p times exp({most}), plus {delta}, under the other.",
-        unit.repetitions(),
+        if unit.repeat == 1 { " ".to_string() } else { format!("{}, ", unit.repetitions()) },
         unit.difference()
     );
     // Only an account of the declared mechanism itself proves that a smaller epsilon is not enough.
@@ -135,22 +135,21 @@ fn parameters(figures: &Figures) -> Vec<Block> {
     };
     vec![
         text(format!(
-            "An adversary who knows all other records, and who beforehand gives the first of two possibilities about {} the probability {prior}, decides \
-             correctly at most {} times in 100.",
-            unit.records(),
+            "An adversary who knows all other records, and who beforehand gives {} the probability {prior}, decides correctly at most {} times in 100.",
+            unit.first_answer(),
             whole.right_of_100()
         )),
         table(
             format!(
                 "Parameters at delta = {delta}, rounded up; {sides}. Right: correct decisions of 100, at most, at prior {prior}. Posterior: no event \
-                 that has at least probability {delta} if the possibility is true lifts its posterior above this; single outputs may."
+                 that has at least probability {delta} if the possibility is true lifts its posterior above this; rarer outputs may."
             ),
             vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
             figures.lines().map(row).collect(),
             &[0],
         ),
         text(
-            "Delta is what the probability of an event may exceed e^epsilon times its probability for the other data set by. It should be far below one over the number of records: a mechanism that \
+            "Delta is the amount by which the probability of an event may exceed e^epsilon times its probability for the other data set. It should be far below one over the number of records: a mechanism that \
              publishes each record with probability delta would satisfy the same definition.",
         ),
     ]

@@ -113,8 +113,8 @@ fn loss(yaml: &mut Yaml, figures: &Figures) -> Result<()> {
     }
     let prior = rational::display(&figures.request.prior);
     details.push(format!(
-        "An adversary with prior {prior} about {} decides correctly at most {} times in 100.",
-        figures.subject.unit().records(),
+        "An adversary who gives {} the probability {prior} beforehand decides correctly at most {} times in 100.",
+        figures.subject.unit().first_answer(),
         figures.whole.right_of_100()
     ));
     let lines: Vec<String> = details.iter().map(|line| format!("- {line}")).collect();

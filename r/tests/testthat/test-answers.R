@@ -150,7 +150,7 @@ test_that("a budget is divided for a risk, and the curve of risk is that of the 
   expect_equal(length(by_epsilon$sigma2), 2L)
   within <- allocate(data.frame(name = "a", most_margin = 3), 1e-9, accuracy = TRUE)
   expect_equal(as.numeric(within$margin_95), 3)
-  expect_match(refusal(allocate(data.frame(name = "a", most_margin = 3), posterior = "0.6", prior = "1/2")), "no noise was found with which every adversary")
+  expect_match(refusal(allocate(data.frame(name = "a", most_margin = 3), posterior = "0.6", prior = "1/2")), "no noise was found that keeps this promise: every adversary")
   expect_match(refusal(allocate(data.frame(nam = "a"), 1e-9, epsilon = 3)), "no column name")
   expect_match(refusal(allocate(data.frame(name = "a", wait = 1), 1e-9, epsilon = 3)), "unknown column wait")
   expect_match(refusal(allocate(queries)), "epsilon")

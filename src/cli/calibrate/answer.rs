@@ -146,7 +146,7 @@ impl Layout {
             whole.reached.value.shown(digits),
             whole.target.shown(digits),
         ));
-        if let Goal::Risk(RiskPromise::PosteriorOfOutputs { .. }) = goal {
+        if goal.is_of_outputs() {
             page.text(whole.of_level(whole.name.clone(), Vec::new()).about_larger());
         }
         if let Some(ways) = subject.ways() {
@@ -183,7 +183,7 @@ impl Layout {
         page.text(format!(
             "\nEach {each} is proven to be enough, and the next smaller of the grid is proven not to be.\n"
         ));
-        if let Goal::Risk(RiskPromise::PosteriorOfOutputs { .. }) = goal {
+        if goal.is_of_outputs() {
             rows.iter().for_each(|row| page.text(row.about_larger()));
         }
         if let Some(whole) = together {

@@ -31,6 +31,11 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// Whether it is about the posterior of outputs, which rises and falls with the noise.
+    pub fn is_of_outputs(&self) -> bool {
+        matches!(self, Goal::Risk(RiskPromise::PosteriorOfOutputs { .. }))
+    }
+
     /// The value that the goal bounds: its heading, and its key in JSON.
     pub fn measure(&self) -> [&'static str; 2] {
         match self {

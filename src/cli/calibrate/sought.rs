@@ -166,6 +166,12 @@ impl Sought {
             Some(other) => format!("of {} it is not known", exact_text(other)),
             None => "the range of numbers ends there".to_string(),
         };
+        let other = match request.goal.is_of_outputs() {
+            true => format!(
+                "{other}; posteriors of outputs rise and fall with the noise, so that other numbers may keep the promise too, and larger ones break it"
+            ),
+            false => other,
+        };
         format!(
             "{}\n{relation} neighbors; {}\n--{} {}\n\n{name} = {} is proven to keep the target, and {other}.\n{} {}, target {}\n",
             self.subject.title,

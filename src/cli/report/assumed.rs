@@ -15,7 +15,10 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
     let notes = compared::notes(found.lines().map(|line| (line.name.as_str(), &line.compared)), true);
     let first = [
         "The noise that was added is the noise that was declared.".to_string(),
-        format!("Delta = {}: what the probability of an event may exceed the bound by epsilon by.", exact_text(delta)),
+        format!(
+            "Delta = {}: the amount by which the probability of an event may exceed e^epsilon times its probability for the other data set.",
+            exact_text(delta)
+        ),
     ];
     let last = "The table is certified; the charts are drawn from approximations.".to_string();
     first.into_iter().chain(notes).chain([last]).collect()

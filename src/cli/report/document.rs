@@ -180,7 +180,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
     };
     Ok(view(
         CONTENTS[1],
-        &words::what_is_learned(&request.prior, subject.unit(), found),
+        &words::what_is_learned(&request.prior, subject, found),
         chart,
         &assumed::of_bound(&request.prior, found.allowed()),
         below,

@@ -3,7 +3,7 @@
 use dp_assay::{
     account::{Delta, compared::Compared},
     numeric::{Enclosure, rational},
-    release::{Unit, subject::Resolved},
+    release::subject::Resolved,
     topdown::nmf::audit::NmfAudit,
 };
 use rug::{Integer, Rational};
@@ -35,9 +35,9 @@ fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
     let (name, bound) = (compared.by.name(), compared::bound(compared));
     let less = compared::percent_below(epsilon, compared);
     let lower = match less.as_str() {
-        "0.00 %" => "The true epsilon is the same to 0.01 %".to_string(),
-        "-" => "The true epsilon is not proven to be lower".to_string(),
-        _ => format!("The true epsilon is lower by {less}"),
+        "0.00 %" => "The exact epsilon is the same to 0.01 %".to_string(),
+        "-" => "The exact epsilon is not proven to be lower".to_string(),
+        _ => format!("The exact epsilon is lower by {less}"),
     };
     match &compared.published {
         Some(figure) => {
@@ -59,7 +59,8 @@ fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
 }
 
 /// What does an adversary learn?
-pub fn what_is_learned(prior: &Rational, unit: Unit, found: &bound::Found) -> Vec<String> {
+pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Found) -> Vec<String> {
+    let unit = subject.unit();
     let question = unit.question();
     let total = &found.total;
     let everything = if found.levels.is_empty() { "what is published" } else { "everything that is published" };
@@ -71,13 +72,20 @@ pub fn what_is_learned(prior: &Rational, unit: Unit, found: &bound::Found) -> Ve
         "An attacker who tries to infer from {everything} {question} is right at most {} % of the time, even if they know all other records.",
         in_hundred(&upper(&total.bound.correct.value)),
     )];
+    // The rho of samples is that of the same noise without sampling, which is no yardstick.
+    let from_rho = match subject.total.is_sampled() {
+        true => String::new(),
+        false => format!(
+            " From {} alone it follows only that they are right at most {} % of the time.",
+            found.allowed().known(&total.bound),
+            in_hundred(&upper(found.allowed().of(&total.bound).correct)),
+        ),
+    };
     said.push(format!(
-        "Guessing blindly, with a prior of {} for the first answer, they would be right {} % of the time. From {} alone \
-         it follows only that they are right at most {} % of the time.",
+        "Guessing blindly, with a prior of {} for {}, they would be right {} % of the time.{from_rho}",
         rational::display(prior),
+        unit.first_answer(),
         exactly_in_hundred(&guessing(prior)),
-        found.allowed().known(&total.bound),
-        in_hundred(&upper(found.allowed().of(&total.bound).correct)),
     ));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
         let of = |line: &bound::Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);

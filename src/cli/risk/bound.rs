@@ -129,7 +129,7 @@ impl Allowed {
         match self {
             Allowed::Zcdp => {
                 "The bounds by zCDP follow from rho: a total variation distance of at most the t with t ln((1 + t) / (1 - t)) = rho, and delta <= \
-                 exp(-(epsilon - rho)^2 / (4 rho)). Its posterior is that of events, by the same bound on the profile."
+                 exp(-(epsilon - rho)^2 / (4 rho)). The posterior by zCDP is that of events, by the same bound on the profile."
             }
             Allowed::Pure => {
                 "The bounds by pure DP follow from the largest loss: posterior odds are at most exp(epsilon) times the prior odds."
@@ -311,8 +311,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!("\ncorrect: {}\n", about_correct(&subject)));
     page.text(
         "advantage: the total variation distance of the outputs with and without.\n\
-         posterior: no event that has at least probability delta if the record is there lifts the posterior of that above it; the same of its absence.\n\
-         exceeded: outputs whose posterior is above it have at most probability delta, whichever of these counts a record changes.\n",
+         posterior: no event that has at least probability delta if the record is there lifts the posterior of presence above this number; the same of absence.\n\
+         exceeded: the posterior after the outputs is above this number with at most probability delta, whichever of these counts a record changes.\n",
     );
     page.text(format!("{}\n", allowed.formula()));
     page.note(subject.note());
@@ -324,7 +324,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// What the probability of a correct decision is: the largest, or a bound.
 fn about_correct(subject: &Resolved) -> &'static str {
-    if subject.is_known_by_guarantee() {
+    if subject.may_be_more_private().is_some() {
         "no adversary decides correctly with a larger probability."
     } else if subject.neighbors == Neighbors::Bounded && !subject.total.is_symmetric() {
         "the largest probability with which any adversary decides correctly, for the worse order of both records."

@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         [vec![short(&point.alpha)], shown.to_vec()].concat()
     };
     points.put(&mut page, &["alpha", "power", "posterior", "relative risk"], found.iter().map(line), &args.drawn);
-    let each = match subject.is_known_by_guarantee() {
+    let each = match subject.may_be_more_private().is_some() {
         true => "No test that reports a share alpha of absent records has more.",
         false => "Each is the largest of all tests that report a share alpha of absent records.",
     };

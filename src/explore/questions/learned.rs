@@ -38,7 +38,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer: found.object(subject, request),
         records: found.records(),
-        said: words::what_is_learned(&request.prior, subject.unit(), found),
+        said: words::what_is_learned(&request.prior, subject, found),
         charts: vec![drawn],
         tables: vec![table(&tables::of_bound(&request.prior, found))],
         notes: wider(found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
