@@ -327,8 +327,8 @@ impl Account {
     /// with it: if they excluded each other, that would be an error. epsilon in nats, from 0 to 1e15, or ValueError.
     #[pyo3(signature = (epsilon))]
     fn second_delta(&self, py: Python, epsilon: Exact) -> PyResult<Enclosure> {
-        let (epsilon, evaluator) = (epsilon_of(epsilon)?, self.evaluator());
-        Ok(work::run(py, move |_| evaluator.second_hockey_stick(&epsilon, None))?.into())
+        let (epsilon, evaluator, resolved) = (epsilon_of(epsilon)?, self.evaluator(), self.resolved());
+        Ok(work::run(py, move |_| resolved.whole.second_delta(&evaluator, &epsilon, None))?.into())
     }
 
     /// The epsilon at delta by `second_delta` alone, near that of `epsilon`; 0 < delta < 1, or ValueError.
@@ -408,7 +408,7 @@ impl Account {
             let at = epsilon.value.upper_rational().ok_or_else(unbounded)?;
             let evaluator = resolved.whole.evaluator();
             let proof = resolved.whole.delta_by(&evaluator, &at, digits)?;
-            let second = evaluator.second_hockey_stick(&at, proof.pair())?;
+            let second = resolved.whole.second_delta(&evaluator, &at, proof.pair())?;
             Ok((epsilon, proof, second))
         })?;
         let facts = self.explanation(py, &delta, epsilon, proof)?;

@@ -6,6 +6,7 @@ use rug::Rational;
 
 use super::{
     counts::Counts,
+    definition::{Defined, Definition},
     directions::{self, Directions},
     group,
     joined::Joined,
@@ -54,6 +55,8 @@ pub struct Composition {
     uniform: Option<Arc<[UniformSum; 2]>>,
     rho: Rho,
     stop: Stop,
+    /// The question of which it is the answer, where it is known.
+    defined: Option<Defined>,
 }
 
 /// One over the rho that is stated for outcomes that are equally likely under both neighbors, or possible for one of them only.
@@ -83,12 +86,22 @@ impl Composition {
         let uniform = uniform.map(|(below, above)| Arc::new([below, above]));
         // Where every finite loss is zero, so is rho, and any number above 0 is an upper bound.
         let rho = Rho::new(if rho == 0 && loss.is_zero() { Rational::from((1, OF_NO_LOSS)) } else { rho })?;
-        Ok(Composition { counts, loss, below, sampled, directions, uniform, rho, stop: Stop::default() })
+        Ok(Composition { counts, loss, below, sampled, directions, uniform, rho, stop: Stop::default(), defined: None })
     }
 
     /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         Composition { stop: stop.clone(), ..self.clone() }
+    }
+
+    /// The same composition with the question of which it is the account: answers about delta and epsilon are compared with what follows from that alone.
+    pub fn defined_by(self, definition: Definition) -> Self {
+        Composition { defined: Some(Defined::new(definition)), ..self }
+    }
+
+    /// The question of which it is the account.
+    pub(super) fn defined(&self) -> Option<&Defined> {
+        self.defined.as_ref()
     }
 
     /// The signal that ends its requests.
@@ -185,7 +198,7 @@ impl Composition {
     /// The composition with losses rounded down, which is at least as private, where its own losses are rounded up; `None` where they are exact.
     pub(crate) fn below(&self) -> Option<Composition> {
         let below = self.below.as_ref()?;
-        Some(Composition { loss: Arc::clone(below), below: None, ..self.clone() })
+        Some(Composition { loss: Arc::clone(below), below: None, defined: None, ..self.clone() })
     }
 
     /// A composition of other counts with the same stop signal.

@@ -170,7 +170,8 @@ pub(super) fn ceiling(rho: &Rho, infinite: Option<&InfiniteLoss>, delta: &Delta)
 /// The smallest epsilon >= 0 with delta(epsilon) <= delta by the second enclosures of delta alone: the nearest of some epsilons above the `first`
 /// answer where they prove at most delta, and of some below where they prove at least delta.
 pub(super) fn second(
-    evaluator: &Evaluator,
+    second_delta: &dyn Fn(&Rational) -> Result<SecondEnclosure>,
+    has_lower: bool,
     rho: &Rho,
     infinite: Option<&InfiniteLoss>,
     delta: &Delta,
@@ -181,7 +182,7 @@ pub(super) fn second(
     let target = &**delta;
     // By moments as well, in closed form: no epsilon is above.
     let ceiling = ceiling(rho, infinite, delta)?;
-    let second = |epsilon: f64| evaluator.second_hockey_stick(&rational::from_f64(epsilon)?, first.pair());
+    let second = |epsilon: f64| second_delta(&rational::from_f64(epsilon)?);
     let (from, to) = first.value.doubles();
     let (mut upper, mut found) = (ceiling, None);
     for epsilon in STEPS.iter().map(|step| to + step * to.max(1e-3)).take_while(|epsilon| *epsilon < ceiling) {
@@ -193,7 +194,7 @@ pub(super) fn second(
     }
     let mut lower = 0.0;
     let below = STEPS.iter().map(|step| from * (1.0 - step)).take_while(|epsilon| *epsilon > 0.0);
-    for epsilon in below.filter(|_| evaluator.has_second_lower_bounds()) {
+    for epsilon in below.filter(|_| has_lower) {
         let at = second(epsilon)?;
         if *at.value.lower() >= *target {
             (lower, found) = (epsilon, found.or(Some(at)));

@@ -14,6 +14,7 @@
 //! | `supporting` | the trade-off function from supporting lines, where losses lie on no lattice that can be summed over |
 //! | `kinks` | the profile between two points, from the losses between them |
 //! | [`paths`] | the worst case over all paths that a record may take through the counts |
+//! | [`definition`] | delta by the definition of the mechanism: a second way, from the question on |
 //! | [`outputs`] | the likelihood ratios of single outputs, over every change that a record can make |
 //! | [`ledger`] | the composition of several releases about the same people |
 //! | [`crossing`] | the deltas at which one account is within another's bound |
@@ -34,6 +35,7 @@ pub mod composition;
 pub mod conversions;
 pub mod counts;
 pub mod crossing;
+pub mod definition;
 mod directions;
 mod epsilon;
 pub mod free_rows;

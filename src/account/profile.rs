@@ -4,14 +4,16 @@ use rug::{Float, Rational};
 
 use super::{
     composition::Composition,
-    conversions, epsilon,
+    conversions,
+    definition::Defined,
+    epsilon,
     tradeoff::{self, Losses},
 };
 use crate::{
     error::{Error, Result},
     law::Direction,
     loss::{
-        answer::{Answer, Proof},
+        answer::{Answer, Pair, Proof},
         evaluator::Evaluator,
         infinite::{InfiniteLoss, Target},
         parameter::{Delta, Epsilon, Rho},
@@ -106,13 +108,28 @@ pub trait Account: Sync {
         Error: From<E::Error>,
     {
         let epsilon: Epsilon = epsilon.try_into()?;
-        evaluator.delta(&epsilon, digits).or_else(|error| by_rho(self, &epsilon, error))
+        let answer = delta_alone(self, evaluator, &epsilon, digits)?;
+        confirm(self, |defined| defined.confirms_delta(&epsilon, &answer))?;
+        Ok(answer)
     }
 
-    /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Evaluator::second_hockey_stick`]) near a first answer. The first
+    /// A second enclosure of delta(epsilon): by the evaluator's means ([`Evaluator::second_hockey_stick`]), and by the definition of the mechanism where that is known. `leader` as there.
+    fn second_delta(&self, evaluator: &Evaluator, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
+        let second = evaluator.second_hockey_stick(epsilon, leader)?;
+        match self.single().and_then(Composition::defined).and_then(|defined| defined.delta(epsilon)) {
+            Some(own) => second.and_by_definition(&own),
+            None => Ok(second),
+        }
+    }
+
+    /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Account::second_delta`]) near a first answer. The first
     /// answer is used only as the place of the search.
     fn second_epsilon(&self, evaluator: &Evaluator, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
-        epsilon::second(evaluator, &self.rho(), self.infinite_loss().as_ref(), delta, first)
+        let second_delta = |epsilon: &Rational| self.second_delta(evaluator, epsilon, first.pair());
+        // Where the definition says nothing, those of samples bound from one side only.
+        let is_defined = self.single().and_then(Composition::defined).is_some();
+        let has_lower = is_defined || evaluator.has_second_lower_bounds();
+        epsilon::second(&second_delta, has_lower, &self.rho(), self.infinite_loss().as_ref(), delta, first)
     }
 
     /// Epsilon at delta by the same methods alone, for accounts where all digits would take too long: both ends are proven, to a few
@@ -171,29 +188,20 @@ pub trait Account: Sync {
         Error: From<D::Error>,
     {
         let delta = delta.try_into()?;
-        if let (Evaluator::Directions(_), Some(infinite)) = (evaluator, self.infinite_loss()) {
-            // Refused with the largest probability of all directions and choices, if that is certainly larger.
-            match infinite.clone().fewest().target(&delta, digits) {
-                Err(Error::InfiniteLoss { .. }) => return Err(infinite.too_small(&delta)),
-                target => drop(target?),
-            }
-        }
-        match epsilon::by(evaluator, &self.rho(), &delta, digits) {
-            Ok(answer) if answer.met => Ok(answer),
-            Err(error) if !error.is_beyond_reach() => Err(error),
-            other => within_standard_accounts(self, &delta, other),
-        }
+        let answer = epsilon_alone(self, evaluator, &delta, digits)?;
+        confirm(self, |defined| defined.confirms_epsilon(&delta, &answer))?;
+        Ok(answer)
     }
 
     /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
     /// larger.
     fn epsilon_of_directions(&self, delta: &Delta, digits: u32) -> Result<Option<[Answer; 2]>> {
-        self.evaluator().of_directions(|one| self.epsilon_by(one, delta.clone(), digits))
+        self.evaluator().of_directions(|one| epsilon_alone(self, one, delta, digits))
     }
 
     /// The same of delta(epsilon).
     fn delta_of_directions(&self, epsilon: &Epsilon, digits: u32) -> Result<Option<[Answer; 2]>> {
-        self.evaluator().of_directions(|one| self.delta_by(one, epsilon.clone(), digits))
+        self.evaluator().of_directions(|one| delta_alone(self, one, epsilon, digits))
     }
 
     /// The privacy profile at the given points, on all cores.
@@ -223,6 +231,7 @@ pub trait Account: Sync {
     /// One point of the privacy profile, by an evaluator of this account.
     fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
         let delta = self.delta_of_many(evaluator, &epsilon, digits)?;
+        confirm(self, |defined| defined.confirms_delta(&epsilon, &delta))?;
         let zcdp_delta = self.zcdp_delta(&epsilon, digits);
         Ok(Point { epsilon, delta, zcdp_delta })
     }
@@ -232,6 +241,42 @@ pub trait Account: Sync {
         let evaluator = self.evaluator();
         parallel::try_map(alphas, |alpha| self.tradeoff_by(&evaluator, alpha, digits))
     }
+}
+
+/// delta(epsilon) by an evaluator of the account, or of one of its directions.
+fn delta_alone(
+    account: &(impl Account + ?Sized),
+    evaluator: &Evaluator,
+    epsilon: &Epsilon,
+    digits: u32,
+) -> Result<Answer> {
+    evaluator.delta(epsilon, digits).or_else(|error| by_rho(account, epsilon, error))
+}
+
+/// Epsilon at delta, likewise.
+fn epsilon_alone(
+    account: &(impl Account + ?Sized),
+    evaluator: &Evaluator,
+    delta: &Delta,
+    digits: u32,
+) -> Result<Answer> {
+    if let (Evaluator::Directions(_), Some(infinite)) = (evaluator, account.infinite_loss()) {
+        // Refused with the largest probability of all directions and choices, if that is certainly larger.
+        match infinite.clone().fewest().target(delta, digits) {
+            Err(Error::InfiniteLoss { .. }) => return Err(infinite.too_small(delta)),
+            target => drop(target?),
+        }
+    }
+    match epsilon::by(evaluator, &account.rho(), delta, digits) {
+        Ok(answer) if answer.met => Ok(answer),
+        Err(error) if !error.is_beyond_reach() => Err(error),
+        other => within_standard_accounts(account, delta, other),
+    }
+}
+
+/// Compares an answer about the whole account with what follows from the definition, where that is known.
+fn confirm(account: &(impl Account + ?Sized), by: impl FnOnce(&Defined) -> Result<()>) -> Result<()> {
+    account.single().and_then(Composition::defined).map_or(Ok(()), by)
 }
 
 fn losses(account: &(impl Account + ?Sized)) -> Losses {

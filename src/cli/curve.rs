@@ -139,7 +139,7 @@ fn profile(subject: &Resolved, epsilons: Vec<Rational>, format: &Format) -> Resu
     let with_second = matches!(format.form(), Form::Json);
     let point = |epsilon: &Rational| -> Result<(Point, Option<SecondEnclosure>)> {
         let point = subject.whole.point_by(&evaluator, epsilon.clone().try_into()?, format.digits)?;
-        let second = || evaluator.second_hockey_stick(&point.epsilon, point.delta.pair());
+        let second = || subject.whole.second_delta(&evaluator, &point.epsilon, point.delta.pair());
         let second = with_second.then(second).transpose()?;
         steps.step();
         Ok((point, second))

@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let evaluator = subject.whole.evaluator();
     let exact_delta = subject.whole.delta_by(&evaluator, &epsilon, digits)?;
     let pair = subject.deciding_pair(&exact_delta);
-    let second = evaluator.second_hockey_stick(&epsilon, exact_delta.pair())?;
+    let second = subject.whole.second_delta(&evaluator, &epsilon, exact_delta.pair())?;
     let directions = subject.whole.delta_of_directions(&epsilon, digits)?;
     let zcdp = total.zcdp_delta(&epsilon, digits);
     let noise = gaussian_noise(&subject.whole)?;

@@ -85,7 +85,7 @@ impl<'a> Explained<'a> {
         let evaluator = subject.whole.evaluator();
         let (at_upper, of_upper) = effort::of_task(|| subject.whole.delta_by(&evaluator, &at, digits));
         let at_upper = at_upper?;
-        let second = evaluator.second_hockey_stick(&at, at_upper.pair())?;
+        let second = subject.whole.second_delta(&evaluator, &at, at_upper.pair())?;
         let effort = of_epsilon.and(of_upper);
         Ok(Explained { subject, delta, epsilon, total, pair, at_upper, second, effort })
     }

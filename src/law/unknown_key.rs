@@ -127,6 +127,11 @@ impl UnknownKey {
         &self.noise
     }
 
+    /// The threshold from which on a noisy count is shown.
+    pub fn threshold(&self) -> &Rational {
+        &self.threshold
+    }
+
     /// The same with the two directions exchanged: that of a key which a changed record enters, beside one that it leaves.
     pub(crate) fn reversed(&self) -> Self {
         UnknownKey { is_reversed: !self.is_reversed, ..self.clone() }

@@ -61,6 +61,8 @@ pub enum Means {
     Closed,
     /// The same noise without sampling of the records, which is at most as private.
     Unsampled,
+    /// The outcomes of every count as they are defined.
+    Definition,
     /// The bound by zCDP alone.
     Zcdp,
     /// None: a parameter is out of their range.
@@ -75,6 +77,7 @@ impl fmt::Display for Means {
             Means::Both => "comparison with continuous Gaussian noise, and moments of the loss",
             Means::Closed => "1 - alpha, which every pair has at alpha = 0 and 1",
             Means::Unsampled => "the same noise without sampling, which is at most as private",
+            Means::Definition => "the outcomes of every count as it is defined, added up on a grid",
             Means::Zcdp => "the bound by zCDP",
             Means::Nothing => "nothing independent",
         })
@@ -132,6 +135,13 @@ impl SecondEnclosure {
     /// The enclosure of a number between this one's and another's.
     pub(crate) fn or(self, other: Self) -> Self {
         SecondEnclosure { value: self.value.hull(&other.value), ..other }
+    }
+
+    /// The intersection with an enclosure that follows from the definition of the mechanism.
+    pub(crate) fn and_by_definition(self, own: &Enclosure) -> Result<Self> {
+        const WHAT: &str = "a second enclosure, by moments of the loss and by the definition of the mechanism";
+        let value = self.value.meet(own).ok_or(Error::Contradiction { what: WHAT })?;
+        Ok(SecondEnclosure { value, by: Means::Definition, note: None })
     }
 
     /// Refuses a certified value that it excludes.

@@ -17,6 +17,7 @@ use crate::{
     account::{
         Account, Answer, Composition, Counts, Delta,
         compared::PrintedFigure,
+        definition::Definition,
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
@@ -110,6 +111,10 @@ impl Subject {
         }
         let queries = self.queries(neighbors)?;
         let total = Composition::new(parts.iter().flat_map(|part| part.total.counts().iter().cloned()))?;
+        let total = match self.release {
+            None => total.defined_by(self.definition(&self.singles, neighbors)),
+            Some(_) => total,
+        };
         let (whole, names) = match ways {
             None => (Whole::Composition(total.clone()), None),
             Some((worst, names)) => (Whole::WorstPath(worst), Some(names)),
@@ -215,7 +220,13 @@ impl Subject {
         let once = Composition::new(singles.iter().cloned())?;
         let is_changed = neighbors == Neighbors::Bounded && once.is_sampled();
         let all = if times == 2 || is_changed { once.for_changed_records()? } else { once };
-        self.multiplied(&all)
+        Ok(self.multiplied(&all)?.defined_by(self.definition(singles, neighbors)))
+    }
+
+    /// The question of which that is the account.
+    fn definition(&self, singles: &[Counts], neighbors: Neighbors) -> Definition {
+        let is_changed = neighbors == Neighbors::Bounded && !self.counts_as_given;
+        Definition { counts: singles.to_vec(), is_changed, group: self.group, repeat: self.repeat }
     }
 
     /// The same for the whole group and all repetitions.
