@@ -129,6 +129,7 @@ class _FoundNumber(TypedDict):
     sought: str
     value: Fraction
     not_enough: Fraction | None
+    proven: bool
     account: Account
     epsilon: NotRequired[Enclosure]
     risk: NotRequired[Enclosure]
@@ -183,6 +184,7 @@ class Account:
         beta: _Number | None = None,
         posterior: _Number | None = None,
         prior: _Number | None = None,
+        of: Literal["events", "outputs"] = "events",
         grid: Literal["sigma2", "factor"] = "sigma2",
         decimals: int | None = None,
         digits: int = 12,
@@ -584,6 +586,7 @@ def find_number(
     beta: _Number | None = None,
     posterior: _Number | None = None,
     prior: _Number | None = None,
+    of: Literal["events", "outputs"] = "events",
     neighbors: _Relation | None = None,
     decimals: int | None = None,
     digits: int = 12,

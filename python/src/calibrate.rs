@@ -45,13 +45,14 @@ impl Account {
     /// - advantage=A: the advantage of every adversary is at most A;
     /// - alpha=A with beta=B: every test of type I error A has a type II error of B or more;
     /// - posterior=P with prior=Q: every adversary with that prior decides correctly with probability P or less; with delta=D as well, no event
-    ///   that has at least probability D if the record is there lifts the posterior above P (the same of its absence).
+    ///   that has at least probability D if the record is there lifts the posterior above P (the same of its absence); with of="outputs" in place of "events",
+    ///   the posterior after the noisy counts is above P with probability D or less. Larger noise may break that again, and smaller noise may keep it.
     ///
     /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). The noise found is proven to be
     /// enough, and the next smaller point of the grid is proven not to be. Returns a dict: `factor` and `before` (Fractions; before is None
     /// if the grid starts here), `sigma2` and `calibrated_sigma2` (lists of Fractions), `epsilon` and `target` (Enclosures; for a target of risk `risk`
     /// in place of epsilon), `compared_with` (as compared_with, or None), `account` (an Account with that noise).
-    #[pyo3(signature = (delta = None, *, epsilon = None, r#match = None, match_curve = None, advantage = None, alpha = None, beta = None, posterior = None, prior = None, grid = "sigma2", decimals = None, digits = 12))]
+    #[pyo3(signature = (delta = None, *, epsilon = None, r#match = None, match_curve = None, advantage = None, alpha = None, beta = None, posterior = None, prior = None, of = "events", grid = "sigma2", decimals = None, digits = 12))]
     #[allow(clippy::too_many_arguments)]
     fn calibrate<'py>(
         &self,
@@ -65,6 +66,7 @@ impl Account {
         beta: Option<Exact>,
         posterior: Option<Exact>,
         prior: Option<Exact>,
+        of: &str,
         grid: &str,
         #[pyo3(from_py_with = numbers::decimals_or_none)] decimals: Option<u32>,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
@@ -72,9 +74,12 @@ impl Account {
         let risks = [advantage, alpha, beta, posterior, prior];
         let resolved = self.resolved();
         let goal = match risks.iter().all(Option::is_none) {
+            true if of != EVENTS => return Err(of_what()),
             true => goal_of(delta, epsilon, r#match, match_curve)?,
             false if epsilon.is_none() && r#match.is_none() && match_curve.is_none() => {
-                Goal::Risk(risk_of(delta, risks, resolved.neighbors)?)
+                let risk = risk_of(delta, risks, of, resolved.neighbors)?;
+                quick(risk.check_repeat(resolved.repeat))?;
+                Goal::Risk(risk)
             }
             false => return Err(one_target()),
         };
@@ -147,18 +152,41 @@ fn one_target() -> PyErr {
 }
 
 /// The promise of risk that is given.
-pub fn risk_of(delta: Option<Exact>, risks: [Option<Exact>; 5], neighbors: Neighbors) -> PyResult<RiskPromise> {
-    Ok(match (risks, delta) {
-        ([Some(most), None, None, None, None], None) => quick(RiskPromise::advantage(most.0))?,
-        ([None, Some(alpha), Some(beta), None, None], None) => quick(RiskPromise::type_two_error(alpha.0, beta.0))?,
-        ([None, None, None, Some(most), Some(prior)], None) => {
+pub fn risk_of(
+    delta: Option<Exact>,
+    risks: [Option<Exact>; 5],
+    of: &str,
+    neighbors: Neighbors,
+) -> PyResult<RiskPromise> {
+    let is_of_outputs = match of {
+        EVENTS => false,
+        "outputs" => true,
+        _ => return Err(of_what()),
+    };
+    Ok(match (risks, delta, is_of_outputs) {
+        ([Some(most), None, None, None, None], None, false) => quick(RiskPromise::advantage(most.0))?,
+        ([None, Some(alpha), Some(beta), None, None], None, false) => {
+            quick(RiskPromise::type_two_error(alpha.0, beta.0))?
+        }
+        ([None, None, None, Some(most), Some(prior)], None, false) => {
             quick(RiskPromise::correct_decision(prior.0, most.0, neighbors))?
         }
-        ([None, None, None, Some(most), Some(prior)], Some(delta)) => {
+        ([None, None, None, Some(most), Some(prior)], Some(delta), false) => {
             quick(RiskPromise::posterior(prior.0, most.0, delta_of(delta)?))?
         }
+        ([None, None, None, Some(most), Some(prior)], Some(delta), true) => {
+            quick(RiskPromise::posterior_of_outputs(prior.0, most.0, delta_of(delta)?))?
+        }
+        (_, _, true) => return Err(of_what()),
         _ => return Err(one_target()),
     })
+}
+
+/// What a posterior is of, unless something else is given.
+const EVENTS: &str = "events";
+
+fn of_what() -> PyErr {
+    PyValueError::new_err("of: expected \"events\", or \"outputs\" with posterior=P, prior=Q and delta=D")
 }
 
 fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) -> PyResult<Bound<'py, PyDict>> {
@@ -334,7 +362,7 @@ impl Target {
                 Ok(Target { enough: point.clone(), necessary: Some(point), risk: None })
             }
             (None, delta) if !no_risk => {
-                let risk = risk_of(delta, risks, Neighbors::AddRemove).map_err(|error| {
+                let risk = risk_of(delta, risks, EVENTS, Neighbors::AddRemove).map_err(|error| {
                     match error.to_string().contains("expected one target") {
                         true => PyValueError::new_err(expected),
                         false => error,

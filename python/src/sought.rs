@@ -29,11 +29,11 @@ use crate::{
 /// the noise, a sampling rate, a bound, a threshold, the count or the shift. beside: an account that is spent beside the mechanism. neighbors: the
 /// relation, unless it is that of `beside`. decimals: those of the grid, of a number that is not whole.
 ///
-/// Returns a dict: `sought` (the name of the number), `value` (a Fraction, proven to meet the target), `not_enough` (its neighbor on the grid, proven not to;
-/// None where the range ends), `account` (of all, with that number), `epsilon` or, for a target of risk, `risk`, and `target` (Enclosures). ValueError if no
-/// number meets the target.
+/// Returns a dict: `sought` (the name of the number), `value` (a Fraction, proven to meet the target), `not_enough` (its neighbor on the grid;
+/// None where the range ends), `account` (of all, with that number), `epsilon` or, for a target of risk, `risk`, and `target` (Enclosures), and
+/// `proven` (whether `not_enough` is proven not to meet the target). ValueError if no number of the range was found to meet the target.
 #[pyfunction]
-#[pyo3(signature = (option, text, epsilon = None, delta = None, *, beside = None, advantage = None, alpha = None, beta = None, posterior = None, prior = None, neighbors = None, decimals = None, digits = 12))]
+#[pyo3(signature = (option, text, epsilon = None, delta = None, *, beside = None, advantage = None, alpha = None, beta = None, posterior = None, prior = None, of = "events", neighbors = None, decimals = None, digits = 12))]
 #[allow(clippy::too_many_arguments)]
 pub fn find_number<'py>(
     py: Python<'py>,
@@ -47,6 +47,7 @@ pub fn find_number<'py>(
     beta: Option<Exact>,
     posterior: Option<Exact>,
     prior: Option<Exact>,
+    of: &str,
     neighbors: Option<&str>,
     #[pyo3(from_py_with = numbers::decimals_or_none)] decimals: Option<u32>,
     #[pyo3(from_py_with = numbers::digits)] digits: u32,
@@ -59,7 +60,8 @@ pub fn find_number<'py>(
     let given = neighbors_of(neighbors)?;
     keep_guarantees(&others, given)?;
     others.neighbors = given.or(others.neighbors);
-    let goal = Goal::of(epsilon, delta, [advantage, alpha, beta, posterior, prior], others.relation())?;
+    let risks = [advantage, alpha, beta, posterior, prior];
+    let goal = Goal::of(epsilon, delta, risks, of, (others.relation(), others.repeat))?;
     let decimals = quick(question.decimals(decimals))?;
     let name = question.number.name;
     let (found, subject, reached, target) = work::run(py, move |_| {
@@ -108,11 +110,16 @@ impl Goal {
         epsilon: Option<Exact>,
         delta: Option<Exact>,
         risks: [Option<Exact>; 5],
-        neighbors: Neighbors,
+        of: &str,
+        (neighbors, repeat): (Neighbors, u64),
     ) -> PyResult<Goal> {
         match (epsilon, delta, risks.iter().all(Option::is_none)) {
             (Some(epsilon), Some(delta), true) => Ok(Goal::Epsilon(epsilon_of(epsilon)?, delta_of(delta)?)),
-            (None, delta, false) => Ok(Goal::Risk(risk_of(delta, risks, neighbors)?)),
+            (None, delta, false) => {
+                let risk = risk_of(delta, risks, of, neighbors)?;
+                quick(risk.check_repeat(repeat))?;
+                Ok(Goal::Risk(risk))
+            }
             _ => Err(PyValueError::new_err(
                 "expected one target: epsilon=E with delta=D; advantage=A; alpha=A with beta=B; or posterior=P with prior=Q, alone or with delta=D",
             )),

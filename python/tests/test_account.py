@@ -257,6 +257,13 @@ def test_calibrated_noise_meets_its_target_and_less_does_not(assay: Assay) -> No
     printed = assay("calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--match", "zcdp")["levels"][0]
     assert [str(sigma2) for sigma2 in found["calibrated_sigma2"]] == [str(Fraction(printed["calibrated_sigma2"]))]
     assert same(found["epsilon"], printed["epsilon"]) and found["epsilon"] <= found["target"]
+    outputs = DiscreteGaussian(20).calibrate("1e-6", posterior="0.8", prior="1/2", of="outputs")
+    assert outputs["calibrated_sigma2"] == [Fraction("11.91")]
+    sought = find_number("discrete-gaussian", "?", None, "1e-6", posterior="0.8", prior="1/2", of="outputs")
+    assert sought["risk"] <= Fraction(8, 10)
+    for options in [{"of": "output"}, {"of": "outputs"}, {"of": "outputs", "advantage": "0.1"}]:
+        with pytest.raises(ValueError, match='expected "events", or "outputs"'):
+            account.calibrate("1e-6" if "advantage" not in options else None, **options)  # type: ignore[arg-type]
     less = DiscreteGaussian(5 * found["before"], 10) if found["before"] else None
     assert less is not None and less.epsilon("1e-11") > found["target"]
     assert found["account"].epsilon("1e-11") == found["epsilon"]

@@ -118,7 +118,7 @@ compare <- function(account, delta, digits = 12) {
 }
 
 calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match_curve = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
-                      prior = NULL, decimals = NULL, scale_all = FALSE, digits = 12) {
+                      prior = NULL, of = c("events", "outputs"), decimals = NULL, scale_all = FALSE, digits = 12) {
   account <- as_account(account)
   curve <- if (!is.null(match_curve)) {
     if (length(match_curve) != 2L) refuse("match_curve = ", shown_value(match_curve), ": expected the two ends of a range of delta")
@@ -126,7 +126,7 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
   }
   a <- answer_of("calibrate", c(
     account_options(account), digits_option(digits),
-    target_options(delta, epsilon, advantage, alpha, beta, posterior, prior),
+    target_options(delta, epsilon, advantage, alpha, beta, posterior, prior), of_option(of),
     if (!is.null(match)) option("match", one_name(match, "match")),
     if (!is.null(curve)) option("match-curve", curve),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0)),
@@ -152,9 +152,14 @@ target_options <- function(delta, epsilon, advantage, alpha, beta, posterior, pr
   unlist(lapply(names(given), function(name) if (!is.null(given[[name]])) option(name, one_exact(given[[name]], name))))
 }
 
+# What a posterior is of: events, unless it is said to be of outputs.
+of_option <- function(of) {
+  if (!identical(of, c("events", "outputs"))) option("of", one_name(of, "of"))
+}
+
 # One number of a mechanism, written as a question mark, that meets a target.
 find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
-                        prior = NULL, decimals = NULL, digits = 12) {
+                        prior = NULL, of = c("events", "outputs"), decimals = NULL, digits = 12) {
   mechanism <- one_name(mechanism, "mechanism")
   text <- one_name(text, "text")
   if (!grepl("?", text, fixed = TRUE)) refuse("text = ", shown_value(text), ": expected a question mark in place of a number, as in 0.01:gaussian:?x1000")
@@ -162,7 +167,7 @@ find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = 
     option(mechanism, text),
     if (!is.null(beside)) account_options(as_account(beside)),
     digits_option(digits),
-    target_options(delta, epsilon, advantage, alpha, beta, posterior, prior),
+    target_options(delta, epsilon, advantage, alpha, beta, posterior, prior), of_option(of),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0))
   ), accepted = c(0L, 1L))
   if (is.null(a$found)) {

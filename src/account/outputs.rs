@@ -49,7 +49,7 @@ pub fn changes(composition: &Composition) -> Result<Option<Vec<Composition>>> {
     changed.map(Composition::new).collect::<Result<Vec<_>>>().map(Some)
 }
 
-/// The same for equal counts: so many that change by 1, so many by 2, up to the shift; none of them comes first.
+/// The same for equal counts: every number of them that change by 1, every number by 2, up to the shift; none of them comes first.
 fn changes_of(counts: &Counts) -> Result<Option<Vec<Vec<Counts>>>> {
     let is_known = match counts.law {
         Law::DiscreteGaussian { .. }
@@ -106,8 +106,8 @@ fn keeps_one(change: &Composition, ratio: &Rational, delta: &Delta) -> Result<Ce
         return Ok(if listed.iter().all(above) { Certainty::Yes } else { Certainty::No });
     }
     let tail = Tail::of(change)?;
-    let delta = match tail.target(delta)? {
-        Finite::Delta(delta, _) => delta,
+    let (delta, is_exact) = match tail.target(delta)? {
+        Finite::Delta(delta, is_exact) => (delta, is_exact),
         Finite::Impossible => return Ok(Certainty::No),
         Finite::Largest(largest) => {
             let loss = Enclosure::rational(ratio, BITS).ln();
@@ -122,7 +122,8 @@ fn keeps_one(change: &Composition, ratio: &Rational, delta: &Delta) -> Result<Ce
         if tail.above(&low, digits)?.at_most(&delta) == Certainty::Yes {
             return Ok(Certainty::Yes);
         }
-        if tail.above(&high, digits)?.at_most(&delta) == Certainty::No {
+        // More than the least that may be left for finite losses proves nothing, unless that is all that is left.
+        if is_exact && tail.above(&high, digits)?.at_most(&delta) == Certainty::No {
             return Ok(Certainty::No);
         }
     }

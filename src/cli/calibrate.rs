@@ -227,9 +227,10 @@ fn flagged(error: Error) -> anyhow::Error {
 
 impl Args {
     /// The goal, and the delta at which epsilons are shown.
-    fn goal(&self, neighbors: Neighbors) -> Result<(Goal, Option<Delta>)> {
+    fn goal(&self, neighbors: Neighbors, repeat: u64) -> Result<(Goal, Option<Delta>)> {
         let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
         if let Some(risk) = self.risk.promise(delta.as_ref(), neighbors)? {
+            risk.check_repeat(repeat)?;
             return Ok((Goal::Risk(risk), None));
         }
         if let Some(range) = &self.match_curve {
@@ -260,7 +261,7 @@ impl Args {
 
     /// The same, with all calibrated levels composed if requested.
     pub fn find_with(&self, subject: &Resolved, together: bool) -> Result<(Request, Found)> {
-        let (goal, delta) = self.goal(subject.neighbors)?;
+        let (goal, delta) = self.goal(subject.neighbors, subject.repeat)?;
         let request = Request {
             goal,
             delta,

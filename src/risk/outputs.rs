@@ -89,10 +89,12 @@ fn by_profile(account: &impl Account, delta: &Delta, exact: &Enclosure) -> Resul
     Ok(enclosure::smaller(&epsilon, by_later.upper()))
 }
 
-/// The posterior of this prior that goes with it: 1 for an infinite loss.
+/// Encloses the least posterior of this prior that outputs exceed with at most that probability; 1 where an infinite loss is the least.
 pub fn posterior_of_outputs(prior: &Rational, exceeded: &Exceeded) -> Enclosure {
-    match exceeded.epsilon.is_finite() {
+    let upper = match exceeded.epsilon.is_finite() {
         true => posterior_at(prior, &Enclosure::new(exceeded.epsilon.clone(), exceeded.epsilon.clone())),
         false => Enclosure::double(1.0, 64),
-    }
+    };
+    // A loss that is not proven to be the least bounds it from above; the least is at least zero, which leaves the prior as it is.
+    if exceeded.is_least { upper } else { Enclosure::rational(prior, upper.upper().prec()).hull(&upper) }
 }

@@ -185,6 +185,17 @@ impl RiskPromise {
         Ok(Points { enough: (lower, delta.clone()), necessary: Some((upper, delta)) })
     }
 
+    /// An error for a promise about outputs of several releases: which of their counts change together decides, and is not declared.
+    pub fn check_repeat(&self, repeat: u64) -> Result<()> {
+        if repeat == 1 || !matches!(self, RiskPromise::PosteriorOfOutputs { .. }) {
+            return Ok(());
+        }
+        Err(Error::unsuitable(format!(
+            "the posterior of outputs of {repeat} releases: releases of the same counts change the same ones, which is not listed. Give all counts as those of one \
+             release, as in 5x{repeat} for 5"
+        )))
+    }
+
     /// The risk of an account in the terms of the promise: the value that the promise bounds.
     pub fn of(&self, account: &impl Account, digits: u32) -> Result<Answer> {
         match self {

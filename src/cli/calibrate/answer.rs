@@ -330,10 +330,12 @@ impl Row {
             false => calibrated_text(&self.calibrated(factor)),
         };
         let rest = match &self.steady {
-            Some(steady) if *steady == self.factor => "all larger noise of the grid keeps the promise".to_string(),
+            Some(steady) if *steady == self.factor => {
+                "all larger noise of the grid keeps the promise, and smaller noise may keep it too".to_string()
+            }
             Some(steady) => {
                 format!(
-                    "some larger noise of the grid breaks the promise again, and from {} on all keeps it",
+                    "some larger noise of the grid breaks the promise again, and from {} on all keeps it; smaller noise may keep it too",
                     shown(steady)
                 )
             }

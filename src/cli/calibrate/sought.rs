@@ -45,7 +45,7 @@ impl Args {
     /// The answer about a number that is sought.
     pub(super) fn run_sought(&self, question: Question, others: subject::Subject) -> Result<Exit> {
         self.refuse_beside_a_mark(&question)?;
-        let (goal, delta) = self.goal(others.relation())?;
+        let (goal, delta) = self.goal(others.relation(), others.repeat)?;
         let request = Request { goal, delta, digits: self.format.digits, crossings: false, curves: false };
         let mut page = self.drawn.page(&self.format)?;
         let sought = match self.seek(question, others, &request)? {

@@ -152,11 +152,14 @@ pub struct Request {
 }
 
 impl Line {
-    fn of(part: &Part, neighbors: Neighbors, request: &Request, known: Known) -> Result<Line> {
+    fn of(part: &Part, subject: &Resolved, request: &Request, known: Known) -> Result<Line> {
+        let neighbors = subject.neighbors;
         let Request { prior, delta, digits, with_exceeded } = request;
         let bound = bound::bound_knowing(&part.whole, prior, neighbors, delta, *digits, known)?;
         let exceeded = || outputs::exceeded_epsilon(&part.whole, part.whole.single(), prior, delta, Some(&bound));
-        let exceeded = with_exceeded.then(exceeded).transpose()?;
+        // Releases of the same counts change the same ones: their tails are among those of all changes, and the largest of all is an upper bound.
+        let of_all = |exceeded: Exceeded| Exceeded { is_least: exceeded.is_least && subject.repeat == 1, ..exceeded };
+        let exceeded = with_exceeded.then(exceeded).transpose()?.map(of_all);
         let (name, decided_by) = (part.name.clone(), part.deciding(&bound.correct));
         Ok(Line { name, exceeded, bound, decided_by, prior: prior.clone() })
     }
@@ -245,13 +248,13 @@ pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Reque
     let steps = Steps::of_stage("risk of the levels and the whole", subject.levels.len() as u64 + 1);
     let numbered: Vec<(usize, &Part)> = subject.levels.iter().enumerate().collect();
     let level = |(at, part): &(usize, &Part)| {
-        let line = Line::of(part, subject.neighbors, request, known(&|found| found.levels.get(*at)));
+        let line = Line::of(part, subject, request, known(&|found| found.levels.get(*at)));
         steps.step();
         line
     };
     let levels = || parallel::try_map_any(&numbered, level);
     let (levels, total) =
-        parallel::join(levels, || Line::of(&whole, subject.neighbors, request, known(&|found| Some(&found.total))));
+        parallel::join(levels, || Line::of(&whole, subject, request, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })
 }
 
@@ -364,7 +367,10 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
         by.advantage.upper_text(6),
         near_one(&bound.posterior_of_events.value),
         near_one(by.posterior),
-        line.exceeded().as_ref().map_or_else(String::new, near_one),
+        // The number that is exceeded as rarely: the upper end.
+        line.exceeded().map_or_else(String::new, |posterior| {
+            near_one(&Enclosure::new(posterior.upper().clone(), posterior.upper().clone()))
+        }),
     ]
 }
 
