@@ -665,6 +665,30 @@ fn a_bundled_release_is_bound_by_its_account() {
     assert!(bench.refused(&["--show"]).contains("account: "));
 }
 
+/// A ledger and its log with the hashes of version 0.2.0, which have the name of a table in place of its masses: they are read, bind what they hold,
+/// and the next line has the hashes of now.
+#[test]
+fn hashes_of_earlier_versions_are_read_and_bind() {
+    let bench = Bench::new("bounded", "");
+    for name in ["l.toml", "l.toml.log"] {
+        fs::copy(format!("tests/common/ledger-0.2.0{}", &name[1..]), bench.at(name)).unwrap();
+    }
+    let shown = bench.shown();
+    assert_eq!((&shown["pending"], shown["log"].as_array().unwrap().len()), (&0.into(), 2));
+    let log = bench.read("l.toml.log");
+    bench.put("gaussian.toml", &bench.read("gaussian.toml").replace("sigma2 = 40", "sigma2 = 41"));
+    assert!(bench.refused(&["--show"]).contains("\"mine\""));
+    bench.put("gaussian.toml", &bench.read("gaussian.toml").replace("sigma2 = 41", "sigma2 = 40"));
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    let line: Value = serde_json::from_str(bench.read("l.toml.log").lines().last().unwrap()).unwrap();
+    let before: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert_eq!(line["by_hand"].as_array().unwrap().len(), 2);
+    for (new, old) in line["by_hand"].as_array().unwrap().iter().zip(before["by_hand"].as_array().unwrap()) {
+        assert!(new[0] == old[0] && new[1] != old[1], "{new} {old}");
+    }
+    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 3);
+}
+
 /// A hard link would be a second ledger of the same releases, with a log of its own.
 #[cfg(unix)]
 #[test]

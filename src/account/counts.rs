@@ -140,6 +140,16 @@ impl Counts {
         Counts { shift: self.shift.saturating_mul(size), changes, ..self.clone() }.checked()
     }
 
+    /// Everything that decides their losses, as a text: law with its masses, count, shift, changes and free rows.
+    pub(super) fn accounted(&self) -> String {
+        let changes = match self.changes {
+            Changes::Exactly => "exactly".to_string(),
+            Changes::UpTo { one } => format!("up to, by one record {one}"),
+        };
+        let Counts { count, shift, free_rows, .. } = self;
+        format!("{}, count {count}, shift {shift} {changes}, free rows {free_rows}", self.law.accounted())
+    }
+
     /// The largest change by one record, and how many records there are.
     fn of_one_record(&self) -> (u64, u64) {
         match self.changes {

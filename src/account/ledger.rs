@@ -73,11 +73,20 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Everything of it that decides the account, as a text: its ways in a fixed order, and neither names nor comments.
+    /// Everything of it that decides the account, as a text: its ways in a fixed order, with the masses of tables, pairs and cell keys, and neither
+    /// names nor comments. The hash of this text is what ledgers and logs hold.
     pub fn accounted(&self) -> String {
-        let count = |counts: &Counts| format!("{counts}{}", if counts.free_rows { " rows" } else { "" });
+        format!("account 2\n{}", self.accounted_by(Counts::accounted))
+    }
+
+    /// The text whose hash ledgers and logs of versions up to 0.2.0 hold: of tables, pairs and cell keys it has the names, and not the masses.
+    pub fn accounted_before(&self) -> String {
+        self.accounted_by(|counts| format!("{counts}{}", if counts.free_rows { " rows" } else { "" }))
+    }
+
+    fn accounted_by(&self, count: impl Fn(&Counts) -> String) -> String {
         let way = |path: &Composition| {
-            let mut counts: Vec<String> = path.counts().iter().map(count).collect();
+            let mut counts: Vec<String> = path.counts().iter().map(&count).collect();
             counts.sort();
             counts.join(", ")
         };

@@ -3,6 +3,7 @@
 //! | file | law |
 //! | --- | --- |
 //! | `kinds` | [`Law`]: all of them |
+//! | `accounted` | a law as a text, with everything that decides its losses |
 //! | `group` | [`Group`]: equal counts |
 //! | `discrete_gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer |
 //! | `gaussian` | N(0, sigma2) on the real line |
@@ -31,6 +32,7 @@
 //! `facts` lists the properties that a law provides: its name and its parameter for files, options and certificates; the ranges of an account; how much it
 //! spends; the form of its exponent for samplers. No other room matches on a law, so that a new law is a new file and a row of `of_law!`.
 
+mod accounted;
 mod bounded_range;
 mod changes;
 mod discrete_gaussian;

@@ -97,6 +97,11 @@ impl Outcomes {
         let rho = size.square() / 2_u32 + most.max(Rational::new()) + unit();
         Outcomes { masses, infinite: infinite[0].clone(), rho }
     }
+
+    /// The multiples of the losses with their probabilities given that the loss is finite, and the probability of an infinite loss.
+    pub(super) fn parts(&self) -> (&[(Integer, Rational)], &Rational) {
+        (&self.masses, &self.infinite)
+    }
 }
 
 impl<'a> Facts<'a> for &'a Outcomes {

@@ -110,6 +110,16 @@ impl PerturbationTable {
         Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false, changes: Changes::Exactly })
     }
 
+    /// The true counts, published values and probabilities above zero, in increasing order.
+    pub(super) fn cells(&self) -> impl Iterator<Item = (u64, u64, &Rational)> {
+        (0..).zip(&self.rows).flat_map(|(i, row)| row.iter().map(move |(j, p)| (i, *j, p)))
+    }
+
+    /// Whether the two directions are exchanged.
+    pub(super) fn is_reversed(&self) -> bool {
+        self.is_reversed
+    }
+
     #[cfg(feature = "mechanisms")]
     /// Reads a CSV file with the columns `i`, the true count, `j`, the published value, and `p`, its exact probability; the exports of the R package ptable
     /// for tau-Argus and SAS are read as they are, where a further column `v` has to be j - i. With `normalize` the probabilities of each count are

@@ -75,6 +75,11 @@ impl Responses {
 }
 
 impl Responses {
+    /// The multiples of the losses with their probabilities, and the probability of an infinite loss.
+    pub(super) fn parts(&self) -> (&[(Integer, Rational)], &Rational) {
+        (&self.weights, &self.infinite)
+    }
+
     /// Of losses that are uniform once they are tilted: a mixture that is at most as private, or at least: losses are rounded to the next part of the grid, and so are the probabilities
     /// of all losses from a part on.
     pub(super) fn of_uniform(uniform: &Uniform, rounding: Rounding) -> Responses {

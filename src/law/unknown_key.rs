@@ -132,6 +132,11 @@ impl UnknownKey {
         &self.threshold
     }
 
+    /// Whether the two directions are exchanged.
+    pub(super) fn is_reversed(&self) -> bool {
+        self.is_reversed
+    }
+
     /// The same with the two directions exchanged: that of a key which a changed record enters, beside one that it leaves.
     pub(crate) fn reversed(&self) -> Self {
         UnknownKey { is_reversed: !self.is_reversed, ..self.clone() }

@@ -137,7 +137,7 @@ impl LedgerFile {
         let refused = |why: Error| reader.refuse(at, why.to_string());
         population.entry(&entry).map_err(refused)?;
         if let Some(stated) = &fields.account
-            && population.account_of_one(&entry).map_err(refused)? != *stated.get_ref()
+            && !population.account_of_one(&entry).map_err(refused)?.is(stated.get_ref())
         {
             let why = format!(
                 "account: {} is not accounted for as when it was entered: its noise has changed since, or that of its relation. Use the version of the program \
@@ -245,13 +245,16 @@ impl LedgerFile {
             let by_hand = if lines.is_empty() { Vec::new() } else { population.by_hand()? };
             for line in lines {
                 let (name, number) = (&population.name, line.number);
+                let is_there = |(entry, hash): &&(String, String)| {
+                    by_hand.iter().any(|(other, accounted)| other == entry && accounted.is(hash))
+                };
                 let own = population.neighbors.name();
                 let why = if !line.neighbors.is_empty() && line.neighbors != own {
                     format!(
                         "the population {name:?} has {own} neighbors, and had {} in line {number} of the log",
                         line.neighbors
                     )
-                } else if let Some((entry, _)) = line.by_hand.iter().find(|entry| !by_hand.contains(entry)) {
+                } else if let Some((entry, _)) = line.by_hand.iter().find(|entry| !is_there(entry)) {
                     format!(
                         "the entry {entry:?} of the population {name:?}, which no line of the log added, was there in line {number}, and is gone or accounts for something else"
                     )

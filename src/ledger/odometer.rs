@@ -240,7 +240,11 @@ impl<'a> Prepared<'a> {
             delta,
             at_least: limit.deciding(&decision.after).lower_text(12),
             neighbors: self.before.populations[self.place].neighbors.name().to_string(),
-            by_hand: self.before.populations[self.place].by_hand()?,
+            by_hand: self.before.populations[self.place]
+                .by_hand()?
+                .into_iter()
+                .map(|(name, of)| (name, of.hash))
+                .collect(),
             because: self.because.clone(),
             previous: self.log.head().to_string(),
         };
@@ -361,7 +365,7 @@ fn entry_text(ledger: &str, file: &LedgerFile, place: usize, addition: &Addition
     match (bundled_text(&source), &entry.sha256) {
         (Some(_), _) => {
             let account = population.account_of_one(&entry).map_err(|error| without_place(error, &addition.release))?;
-            text += &format!("account = {}\n", quoted(&account));
+            text += &format!("account = {}\n", quoted(&account.hash));
         }
         (None, Some(sha256)) => text += &format!("sha256 = {}\n", quoted(sha256)),
         (None, None) => {}

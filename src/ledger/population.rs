@@ -25,6 +25,26 @@ pub struct Population {
     pub entries: Vec<LedgerEntry>,
 }
 
+/// The hash of what an entry accounts for, in the form that is written and in that of versions up to 0.2.0, which is read as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Accounted {
+    /// With the masses of tables, pairs and cell keys.
+    pub(super) hash: String,
+    before: String,
+}
+
+impl Accounted {
+    fn of(entry: &Entry) -> Self {
+        let (hash, before) = (sha256_of_text(&entry.accounted()), sha256_of_text(&entry.accounted_before()));
+        Accounted { hash, before }
+    }
+
+    /// Whether a ledger or a log that holds this hash means the same account.
+    pub(super) fn is(&self, stated: &str) -> bool {
+        self.hash == stated || self.before == stated
+    }
+}
+
 /// The counts that one record changes: each of several ways, the mixes in words, and whether the only way is the whole change of a changed record.
 type Ways = (Vec<Composition>, Vec<String>, bool);
 
@@ -87,16 +107,16 @@ impl Population {
         Ok(Entry { name, paths, mixes, is_change, rho, part })
     }
 
-    /// The hash of what one publication of an entry about all records spends.
-    pub(super) fn account_of_one(&self, entry: &LedgerEntry) -> Result<String> {
+    /// The hashes of what one publication of an entry about all records spends.
+    pub(super) fn account_of_one(&self, entry: &LedgerEntry) -> Result<Accounted> {
         let once = LedgerEntry { times: 1, part: None, ..entry.clone() };
-        Ok(sha256_of_text(&self.entry(&once)?.accounted()))
+        Ok(Accounted::of(&self.entry(&once)?))
     }
 
-    /// The entries that no line of the log added, each with the hash of its account.
-    pub(super) fn by_hand(&self) -> Result<Vec<(String, String)>> {
+    /// The entries that no line of the log added, each with the hashes of its account.
+    pub(super) fn by_hand(&self) -> Result<Vec<(String, Accounted)>> {
         let own = self.entries.iter().filter(|entry| entry.log.is_none());
-        own.map(|entry| Ok((entry.name.clone(), sha256_of_text(&self.entry(entry)?.accounted())))).collect()
+        own.map(|entry| Ok((entry.name.clone(), Accounted::of(&self.entry(entry)?)))).collect()
     }
 
     /// The counts that a record enters, in each of several ways or in one; one side of a change under bounded neighbors, if its counts have sides.

@@ -191,3 +191,52 @@ fn sampled_noise_composes_in_one_way_and_is_an_account_of_its_own_in_parts() {
     let value = Ledger::new(both.to_vec(), Units::Single).unwrap().composed(&delta, 6).unwrap().epsilon.unwrap().value;
     assert!(value.overlaps(&sampled.compose(&gaussian).unwrap().epsilon(&delta, 8).unwrap().value));
 }
+
+/// What is accounted for is the masses, and not the names of files; and how many counts change, by how much and how.
+#[test]
+fn what_is_accounted_for_is_everything_that_decides_the_losses() {
+    use crate::law::{NoiseTable, Pair, PerturbationTable};
+    let of =
+        |rows: &[(i64, &str)]| rows.iter().map(|(value, mass)| (*value, mass.parse().unwrap())).collect::<Vec<_>>();
+    let table = |name: &str, rows: &[(i64, &str)]| Law::Table(NoiseTable::new(name, of(rows)).unwrap().into());
+    let pair = |name: &str, rows: [(&str, &str); 2]| {
+        let rows = rows.map(|(p, q)| (p.parse().unwrap(), q.parse().unwrap()));
+        Law::Pair(Pair::new(name, rows).unwrap().into())
+    };
+    let keys = |name: &str, p: [&str; 2]| {
+        let rows = [(0, 0, "1"), (1, 0, p[0]), (1, 2, p[1])].map(|(i, j, p)| (i, j, p.parse().unwrap()));
+        Law::Perturbation(PerturbationTable::new(name, rows).unwrap().into())
+    };
+    let counts = |law: Law| Counts::new(law, 2, 1).unwrap();
+    let accounted = |counts: Counts| {
+        let composition = Composition::new([counts]).unwrap();
+        let entry = Entry { paths: vec![composition], ..entry("e", &[&["5"]]) };
+        (entry.accounted(), entry.accounted_before())
+    };
+    let (a, b) = ([(-1, "1/4"), (0, "1/2"), (1, "1/4")], [(-1, "1/8"), (0, "3/4"), (1, "1/8")]);
+    let (p, q) = ([("1/3", "2/3"), ("2/3", "1/3")], [("1/4", "3/4"), ("3/4", "1/4")]);
+    for (one, same, other) in [
+        (table("t", &a), table("u", &a), table("t", &b)),
+        (pair("t", p), pair("u", p), pair("t", q)),
+        (keys("t", ["1/2", "1/2"]), keys("u", ["1/2", "1/2"]), keys("t", ["1/3", "2/3"])),
+    ] {
+        let [one, same, other] = [one, same, other].map(|law| accounted(counts(law)).0);
+        assert_eq!(one, same);
+        assert_ne!(one, other);
+    }
+    let gaussian: Counts = "5x4@2".parse().unwrap();
+    let others = [
+        "5x3@2".parse().unwrap(),
+        "5x4@1".parse().unwrap(),
+        "5x4@=2".parse().unwrap(),
+        "4x4@2".parse().unwrap(),
+        gaussian.all_moved_by(2).unwrap(),
+        Counts::parse("gaussian", "5x4@2").unwrap(),
+        "64x4@2".parse::<Counts>().unwrap().with_free_rows().unwrap(),
+        "64x4@2".parse().unwrap(),
+    ];
+    let all: BTreeSet<String> = others.into_iter().chain([gaussian]).map(|counts| accounted(counts).0).collect();
+    assert_eq!(all.len(), 9, "{all:?}");
+    // The former text had the name of a table in place of its masses.
+    assert_eq!(accounted(counts(table("t", &a))).1, accounted(counts(table("t", &b))).1);
+}
