@@ -229,6 +229,16 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
     let country = ["--spec", &spec, "--geography", &areas, "--persons", &people];
     for words in [&persons[..], &households, &country] {
         let certificate = json(&[&["tabulate", "--dry-run"][..], words].concat());
+        // The budget needs no records.
+        let is_of_records = |option: &&str| ["--persons", "--households"].contains(option);
+        let at = words.iter().position(is_of_records).unwrap();
+        let public = [&["tabulate", "--dry-run"], &words[..at], &words[at + 2..]].concat();
+        let planned = json(&public);
+        for key in ["algorithm", "passes", "rho_exact", "pure_epsilon_exact", "epsilon"] {
+            assert_eq!(planned[key], certificate[key], "{key}");
+        }
+        let drawn: Vec<&str> = public.iter().map(|word| if *word == "--dry-run" { "--check" } else { word }).collect();
+        assert!(refusal(&drawn).contains("give --persons"), "{drawn:?}");
         for neighbors in ["add-remove", "bounded"] {
             let bench = Bench::new(neighbors, "[[entry]]\nsafetab = 'certificate.json'\n");
             bench.put("certificate.json", &certificate.to_string());

@@ -82,7 +82,7 @@ pub struct Args {
     /// Only check all inputs, to the last record
     #[arg(long, conflicts_with_all = ["dry_run", "out", "resume", "discard", "insecure_seed"])]
     check: bool,
-    /// Only compute the budget that a run would spend and on which groups, from the public inputs
+    /// Only compute the budget that a run would spend and on which groups, from the public inputs: no records are needed
     #[arg(long, conflicts_with_all = ["out", "resume", "discard", "insecure_seed"])]
     dry_run: bool,
     /// Only check a release: the rows, cells and sums of its tables, and its certificate in both forms; with --config, --spec and
@@ -154,14 +154,14 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         return verify(folder, job.as_ref(), args.form.page());
     }
-    let (Some(records), public) = (args.persons.as_ref().or(args.households.as_ref()), public(args)?) else {
-        bail!("give --persons, or --households with --totals");
-    };
-    let page = args.form.page();
+    let (public, page) = (public(args)?, args.form.page());
     if args.dry_run {
         dry_run(&public, page)?;
         return Ok(Exit::Done);
     }
+    let Some(records) = args.persons.as_ref().or(args.households.as_ref()) else {
+        bail!("give --persons, or --households with --totals");
+    };
     let job = Job {
         public,
         records: records.clone(),
@@ -186,13 +186,13 @@ fn public(args: &Args) -> Result<PublicJob> {
     }
     let order = quantity("--summary-levels", &args.summary_levels)?;
     let check = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
-    let is_verified = args.verify_output.is_some();
+    // The tables of a release are checked, and the budget is computed, without the records.
+    let is_without_records = args.verify_output.is_some() || args.dry_run;
     let program = match (&args.persons, &args.households, &args.totals) {
         (Some(_), None, None) => ProgramInputs::Persons { order },
         (None, Some(_), Some(totals)) => ProgramInputs::Households { totals: totals.clone(), check },
-        // The tables of a release are checked without the records.
-        (None, None, None) if is_verified => ProgramInputs::Persons { order },
-        (None, None, Some(totals)) if is_verified => ProgramInputs::Households { totals: totals.clone(), check },
+        (None, None, None) if is_without_records => ProgramInputs::Persons { order },
+        (None, None, Some(totals)) if is_without_records => ProgramInputs::Households { totals: totals.clone(), check },
         _ => bail!("give --persons, or --households with --totals"),
     };
     let edited = args.units.as_ref().map(|units| {
@@ -229,7 +229,7 @@ fn country(args: &Args, spec: &Path, delta: Delta) -> Result<PublicJob> {
         bail!("{option} goes with the bureau's files; with a specification file give --persons and --geography only");
     }
     let geography = args.geography.clone().context("--geography is missing: a CSV of the areas and their regions")?;
-    if args.persons.is_none() && args.verify_output.is_none() {
+    if args.persons.is_none() && args.verify_output.is_none() && !args.dry_run {
         bail!("give --persons, a CSV of records");
     }
     let spec = spec.to_path_buf();
