@@ -20,14 +20,14 @@ use crate::common::{
 };
 
 /// A folder with a ledger of one population and releases.
-struct Bench {
+pub struct Bench {
     folder: tempfile::TempDir,
 }
 
-const DELTA: [&str; 2] = ["--delta", "1e-6"];
+pub const DELTA: [&str; 2] = ["--delta", "1e-6"];
 
 impl Bench {
-    fn new(neighbors: &str, more: &str) -> Bench {
+    pub fn new(neighbors: &str, more: &str) -> Bench {
         let bench = Bench { folder: tempfile::tempdir().unwrap() };
         let head = "name = 'l'\ntitle = 't'\nsource = 's'\nrule = 'all compose'\n";
         bench.put("l.toml", &format!("{head}[[population]]\nname = 'p'\nneighbors = '{neighbors}'\n{more}"));
@@ -46,30 +46,30 @@ impl Bench {
         bench
     }
 
-    fn put(&self, name: &str, text: &str) -> String {
+    pub fn put(&self, name: &str, text: &str) -> String {
         let path = self.folder.path().join(name);
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_string()
     }
 
-    fn at(&self, name: &str) -> String {
+    pub fn at(&self, name: &str) -> String {
         self.folder.path().join(name).to_str().unwrap().to_string()
     }
 
-    fn read(&self, name: &str) -> String {
+    pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
     /// The account of the ledger, or its refusal.
-    fn account(&self) -> Value {
+    pub fn account(&self) -> Value {
         json(&[&["ledger", &self.at("l.toml"), "--digits", "8"][..], &DELTA].concat())
     }
 
-    fn refused(&self, more: &[&str]) -> String {
+    pub fn refused(&self, more: &[&str]) -> String {
         refusal(&[&["ledger", &self.at("l.toml")][..], more].concat())
     }
 
-    fn add(&self, release: &str, promise: &str, more: &[&str]) -> Command {
+    pub fn add(&self, release: &str, promise: &str, more: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
         command.env_remove("ASSAY_FACTS").args(["ledger", &self.at("l.toml"), "--add", &self.at(release)]);
         command.args(["--promise", promise, "--json", "--digits", "6"]).args(DELTA).args(more);
@@ -78,19 +78,28 @@ impl Bench {
     }
 
     /// Adds a release: the status and the answer.
-    fn added(&self, release: &str, promise: &str, more: &[&str]) -> (i32, Value) {
+    pub fn added(&self, release: &str, promise: &str, more: &[&str]) -> (i32, Value) {
         let output = self.add(release, promise, more).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         let answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{error}"));
         (output.status.code().unwrap(), answer)
     }
 
-    fn shown(&self) -> Value {
+    pub fn shown(&self) -> Value {
         json(&["ledger", &self.at("l.toml"), "--show"])
     }
 
+    /// The answer about candidates: the status and the answer.
+    pub fn checked(&self, more: &[&str]) -> (i32, Value) {
+        let output =
+            assay(&[&["ledger", &self.at("l.toml"), "--json", "--digits", "6"][..], more].concat()).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{error}"));
+        (output.status.code().unwrap(), answer)
+    }
+
     /// Every file in the folder of the ledger that is not a release.
-    fn files(&self) -> Vec<String> {
+    pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         let mut names: Vec<String> = names.filter(|name| !name.ends_with(".toml") || name == "l.toml").collect();
@@ -99,28 +108,28 @@ impl Bench {
     }
 }
 
-fn release(name: &str, neighbors: &str, query: &str) -> String {
+pub fn release(name: &str, neighbors: &str, query: &str) -> String {
     format!(
         "name = '{name}'\ntitle = 't'\nsource = 's'\nneighbors = '{neighbors}'\n[[level]]\nname = 'A'\n[[level.query]]\nname = 'q'\n{query}\n"
     )
 }
 
-fn ends(value: &Value) -> (f64, f64) {
+pub fn ends(value: &Value) -> (f64, f64) {
     let end = |key: &str| value[key].to_string().parse().unwrap_or_else(|_| panic!("{value}"));
     (end("lower"), end("upper"))
 }
 
-fn overlap(a: &Value, b: &Value) -> bool {
+pub fn overlap(a: &Value, b: &Value) -> bool {
     let (a, b) = (ends(a), ends(b));
     a.0 <= b.1 && b.0 <= a.1
 }
 
 /// The epsilon of counts on the command line.
-fn epsilon(words: &[&str]) -> Value {
+pub fn epsilon(words: &[&str]) -> Value {
     json(&[&["epsilon", "--digits", "8"][..], &DELTA, words].concat())["epsilon"].clone()
 }
 
-fn entry(release: &str, more: &str) -> String {
+pub fn entry(release: &str, more: &str) -> String {
     format!("[[entry]]\nrelease = '{release}.toml'\n{more}\n")
 }
 
@@ -260,6 +269,12 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
         after["earlier_draws_of_another_unit"] = 1.into();
         bench.put("certificate.json", &after.to_string());
         assert!(bench.refused(&DELTA).contains("earlier_draws_of_another_unit"));
+        // Of such a draw no more is known than that the log does not name its unit.
+        assert!(
+            bench
+                .refused(&DELTA)
+                .contains("1 earlier draw spent a budget whose unit or neighbors the log does not name")
+        );
         let bench = Bench::new("add-remove", "[[entry]]\nsafetab = 'certificate.json'\n");
         let (rho, stability) = (&certificate["rho_exact"], &certificate["passes"][0]["levels"][0]["stability"]);
         for (from, to, said) in [

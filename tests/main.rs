@@ -33,6 +33,7 @@ mod hostile;
 mod households;
 mod laws;
 mod ledger;
+mod ledger_promise;
 #[cfg(unix)]
 mod limits;
 mod measure;

@@ -282,7 +282,7 @@ pub fn restored(title: String, rule: String, populations: Vec<Pickled>) -> PyRes
     let population = |(name, neighbors, entries): Pickled| {
         let neighbors = neighbors_of(Some(&neighbors))?.unwrap_or(Neighbors::Bounded);
         let entries = entries.into_iter().map(entry).collect::<PyResult<_>>()?;
-        Ok(Records { name, neighbors, entries })
+        Ok(Records::new(name, neighbors, entries))
     };
     Ok(Ledger { title, rule, populations: populations.into_iter().map(population).collect::<PyResult<_>>()? })
 }
@@ -343,7 +343,7 @@ impl Ledger {
         Ok(Ledger {
             title: all.iter().map(|release| release.name.as_str()).collect::<Vec<_>>().join(" + "),
             rule: "All releases are about the same people, so they compose.".to_string(),
-            populations: vec![Records { name, neighbors, entries: all.into_iter().map(entry_of).collect() }],
+            populations: vec![Records::new(name, neighbors, all.into_iter().map(entry_of).collect())],
         })
     }
 

@@ -140,6 +140,11 @@ impl Counts {
         Counts { shift: self.shift.saturating_mul(size), changes, ..self.clone() }.checked()
     }
 
+    /// The same counts with other noise, checked against the ranges.
+    pub(super) fn with_law(&self, law: Law) -> Result<Self> {
+        Counts { law, ..self.clone() }.checked()
+    }
+
     /// Everything that decides their losses, as a text: law with its masses, count, shift, changes and free rows.
     pub(super) fn accounted(&self) -> String {
         let changes = match self.changes {

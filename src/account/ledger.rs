@@ -27,27 +27,28 @@
 //! A way whose counts another way has as well is left out: to publish fewer counts is post-processing of publishing more, so its delta is at most that of the
 //! other at every epsilon, alone or composed with anything.
 
+mod changed;
+mod worst;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use rug::Rational;
 
+use self::worst::{beside, classes, has_delta, is_bounded, larger, largest, together, within, zcdp_epsilon};
 use super::{
     Composition, Counts,
     compared::{Compared, Conversion},
-    conversions,
     paths::{MOST_PAIRS, Whole, WorstPath},
     profile::Account,
 };
 use crate::{
     error::{Error, Result},
-    law::Law,
     loss::{
         answer::Answer,
         family::Units,
-        infinite::{InfiniteLoss, Target},
-        parameter::{Delta, Rho},
+        parameter::{Delta, Epsilon, Rho},
     },
-    numeric::Enclosure,
+    numeric::{Certainty, Enclosure},
 };
 
 /// The largest number of combinations of paths.
@@ -180,6 +181,11 @@ impl Ledger {
         &self.entries
     }
 
+    /// Whether a record is one more or less, or changes.
+    pub fn units(&self) -> Units {
+        self.units
+    }
+
     /// Whether some output is possible for one of two neighbors only, which rho leaves out.
     pub fn has_infinite_loss(&self) -> bool {
         self.entries.iter().flat_map(|entry| &entry.paths).any(|path| path.infinite_loss().is_some())
@@ -245,6 +251,23 @@ impl Ledger {
             Some(answer) => Spent { epsilon: answer.value, is_composed: true, rho, zcdp_epsilon },
             None => Spent { epsilon: zcdp_epsilon.clone(), is_composed: false, rho, zcdp_epsilon },
         })
+    }
+
+    /// Whether everything has delta(epsilon) <= delta; not decided where the mixes of groups are too many, or of some release only the budget is known.
+    pub fn keeps(&self, epsilon: &Epsilon, delta: &Delta) -> Result<Certainty> {
+        let (ways, of_mixes) = self.ways(delta)?;
+        if !of_mixes.is_empty() || self.entries.iter().any(|entry| entry.paths.is_empty()) {
+            return Ok(Certainty::Undecided);
+        }
+        let mut all = Certainty::Yes;
+        for account in self.accounts(ways, self.change()?)? {
+            match has_delta(&account, epsilon, delta)? {
+                Certainty::Yes => {}
+                Certainty::No => return Ok(Certainty::No),
+                Certainty::Undecided => all = Certainty::Undecided,
+            }
+        }
+        Ok(all)
     }
 
     /// Everything composed, if one record enters each release in one way only, so that there is nothing to take the worst of; `None` otherwise, and if
@@ -395,6 +418,7 @@ impl Ledger {
                 Some(before) => larger(before, answer),
             });
         }
+        let worst = worst.map(|answer| within(answer, pure.iter().chain([&zcdp_epsilon]))).transpose()?;
         let compared = match pure {
             Some(epsilon) if epsilon.upper() <= zcdp_epsilon.upper() => {
                 Compared { by: Conversion::Pure, epsilon, published: None }
@@ -403,114 +427,6 @@ impl Ledger {
         };
         Ok(Balance { rho, epsilon: worst, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
-}
-
-/// Whether every loss of an account is bounded.
-fn is_bounded(account: &Whole) -> bool {
-    match account {
-        Whole::Composition(one) => one.pure_epsilon().is_some(),
-        Whole::WorstPath(worst) => worst.paths().iter().chain(worst.beside()).all(|path| path.pure_epsilon().is_some()),
-    }
-}
-
-/// The worst of all pairs of ways with what a change changes as a whole, where one contour serves all pairs; `None` elsewhere.
-fn beside(ways: &[Composition], change: &Composition) -> Result<Option<WorstPath>> {
-    // Losses on no common lattice are long lists at every node: with them pairs are answered one by one.
-    if change.has_rounded_losses() || !ways.iter().chain([change]).all(Composition::is_symmetric) {
-        return Ok(None);
-    }
-    let infinite = ways.first().and_then(Account::infinite_loss);
-    if ways.iter().any(|way| way.infinite_loss() != infinite) {
-        return Ok(None);
-    }
-    Ok(Some(WorstPath::pairs_beside(ways.to_vec(), change.clone())?).filter(WorstPath::shares_a_contour))
-}
-
-/// The larger of two answers: its enclosure holds the larger of both truths.
-fn larger(one: Answer, other: Answer) -> Answer {
-    let (value, met) = (one.value.max(&other.value), one.met && other.met);
-    let proof = if one.value.upper() >= other.value.upper() { one.proof } else { other.proof };
-    Answer { value, proof, met }
-}
-
-/// Each way composed with each other way; all of the second if there is nothing before.
-fn together(before: Vec<Composition>, ways: &[Composition]) -> Result<Vec<Composition>> {
-    match (before.is_empty(), ways.is_empty()) {
-        (true, _) => Ok(ways.to_vec()),
-        (false, true) => Ok(before),
-        (false, false) => before.iter().flat_map(|before| ways.iter().map(|way| before.compose(way))).collect(),
-    }
-}
-
-/// The number of counts of each law and shift, with rows that move freely or not.
-type Numbers = BTreeMap<(Law, u64, bool), u64>;
-
-/// The ways that are contained in no other one.
-fn largest(ways: Vec<Composition>) -> Vec<Composition> {
-    let numbers = |way: &Composition| {
-        let mut numbers = Numbers::new();
-        for counts in way.each_counts() {
-            let number = numbers.entry((counts.law.clone(), counts.shift, counts.free_rows)).or_default();
-            *number = number.saturating_add(counts.count);
-        }
-        numbers
-    };
-    let mut all: Vec<_> = ways.into_iter().map(|way| (numbers(&way), way)).collect();
-    let within = |small: &Numbers, large: &Numbers| {
-        small.iter().all(|(law, number)| large.get(law).is_some_and(|larger| larger >= number))
-    };
-    let mut kept: Vec<(Numbers, Composition)> = Vec::new();
-    for (own, way) in all.drain(..) {
-        if kept.iter().any(|(other, _)| within(&own, other)) {
-            continue;
-        }
-        kept.retain(|(other, _)| !within(other, &own));
-        kept.push((own, way));
-    }
-    kept.into_iter().map(|(_, way)| way).collect()
-}
-
-/// Accounts of which the worst is that of all ways, each single. Those that differ in the probability of an infinite loss, and those of pairs that are not
-/// symmetric, are accounts of their own.
-fn classes(ways: Vec<Composition>) -> Result<Vec<Whole>> {
-    let mut classes: Vec<Vec<Composition>> = Vec::new();
-    for way in ways {
-        let like = |class: &&mut Vec<Composition>| {
-            let first = class.first().filter(|first| first.is_symmetric() && way.is_symmetric());
-            first.is_some_and(|first| first.infinite_loss() == way.infinite_loss())
-        };
-        match classes.iter_mut().find(like) {
-            Some(class) => class.push(way),
-            None => classes.push(vec![way]),
-        }
-    }
-    let account = |mut class: Vec<Composition>| match class.len() {
-        1 => Ok(class.pop().map(Whole::Composition)),
-        _ => WorstPath::new(class, Units::Single).map(|worst| Some(Whole::WorstPath(worst))),
-    };
-    classes.into_iter().filter_map(|class| account(class).transpose()).collect()
-}
-
-/// The epsilon that rho implies by the best order, beside the infinite losses of the worst of some accounts.
-fn zcdp_epsilon(accounts: &[Whole], rho: &Rho, delta: &Delta, digits: u32) -> Result<Enclosure> {
-    // A bound may be negative at a large delta; then epsilon is 0.
-    let at = |delta: &Delta| {
-        conversions::zcdp_epsilon_best_order(rho, delta).map(|epsilon| epsilon.clamp(0.0, f64::INFINITY))
-    };
-    let beside = |infinite: InfiniteLoss| match infinite.target(delta, digits)? {
-        Target::At(delta) => at(&delta),
-        Target::Between { least, most } => Ok(at(&most)?.hull(&at(&least)?)),
-        Target::Zero => Err(Error::Unbounded { what: "the epsilon that rho gives at this delta" }),
-    };
-    let mut worst: Option<Enclosure> = None;
-    for infinite in accounts.iter().filter_map(Account::infinite_loss) {
-        let own = beside(infinite)?;
-        worst = Some(match worst {
-            None => own,
-            Some(before) => before.max(&own),
-        });
-    }
-    worst.map_or_else(|| Ok(conversions::zcdp_epsilon_optimal(rho, delta)?.epsilon), Ok)
 }
 
 #[cfg(test)]

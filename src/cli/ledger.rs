@@ -1,7 +1,9 @@
 //! `assay ledger`: several releases about the same people, each alone and all composed.
 
 mod added;
+mod checked;
 mod shown;
+mod withdrawn;
 
 use std::path::PathBuf;
 
@@ -28,21 +30,21 @@ use super::{
 /// Several releases about the same people, each alone and all composed
 ///
 /// A ledger lists what was published: releases, certificates of tabulate, folders of measure, each once or several times, about all records or about one part of a partition. With --add it is
-/// an odometer: it adds a release only if everything stays below a promise, and keeps a log, FILE.log, that is never rewritten. Exit status 1 if the promise would be broken; then nothing is
-/// written.
+/// an odometer: it adds a release only if everything keeps a promise, which may stand in the ledger, and keeps a log, FILE.log, that is never rewritten. --check answers the same and writes nothing.
+/// Exit status 1 if the promise would be broken; then nothing is written.
 #[derive(clap::Args)]
 pub struct Args {
     /// A bundled ledger (us-2020-persons) or a TOML file of the same form
     #[arg(value_name = "NAME|FILE", default_value = "us-2020-persons")]
     ledger: String,
-    /// The delta at which epsilon is computed, 0 < delta < 1
-    #[arg(long, value_name = "DELTA", allow_hyphen_values = true, required_unless_present_any = ["new", "show"])]
+    /// The delta at which epsilon is computed, 0 < delta < 1 [default: that of the promise of the ledger]
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: Option<String>,
     /// Write a commented ledger to start your own from: a new file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add", "promise", "population", "name", "times", "partition", "part", "adaptive", "because"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add", "check", "promise", "population", "name", "times", "partition", "part", "adaptive", "because", "withdraw", "never_drawn"])]
     new: Option<PathBuf>,
     /// List entries, partitions and the log, and compute nothing
-    #[arg(long, conflicts_with_all = ["delta", "add", "promise", "population", "name", "times", "partition", "part", "adaptive", "because"])]
+    #[arg(long, conflicts_with_all = ["delta", "add", "check", "promise", "population", "name", "times", "partition", "part", "adaptive", "because", "withdraw", "never_drawn"])]
     show: bool,
     #[command(flatten)]
     addition: added::AdditionArgs,
@@ -82,6 +84,15 @@ impl Account<'_> {
     fn left_out(&self) -> Vec<&str> {
         let unknown = self.population.entries.iter().filter(|entry| entry.is_budget_only());
         unknown.map(|entry| entry.name.as_str()).collect()
+    }
+
+    /// What is composed: all, or all that are known; `None` if only the budget of each release is known.
+    fn composed_name(&self) -> Option<String> {
+        match self.left_out().as_slice() {
+            [] => Some("all composed".to_string()),
+            left_out if left_out.len() == self.population.entries.len() => None,
+            left_out => Some(format!("all but {} composed", left_out.join(", "))),
+        }
     }
 
     /// The releases whose own guarantee is about a record more or less, where a record changes: those of which only rho is known, or the others.
@@ -136,6 +147,7 @@ impl Account<'_> {
 
     fn put(&self, page: &mut Page, digits: usize) {
         page.text(format!("{}, {} neighbors\n", self.population.name, self.population.neighbors.name()));
+        shown::put_withdrawn(page, self.population);
         let Some(all) = &self.all else {
             page.text("  Nothing was entered.\n\n");
             return;
@@ -162,14 +174,9 @@ impl Account<'_> {
             .map(|(entry, alone)| row(format!("  {}", entry.shown()), alone))
             .collect();
         let left_out = self.left_out();
-        let all = if left_out.is_empty() {
-            "  all composed".to_string()
-        } else {
-            format!("  all but {} composed", left_out.join(", "))
-        };
         // Nothing is composed if only the budget of each release is known.
-        if left_out.len() < self.population.entries.len() {
-            rows.push(row(all, &together.composed));
+        if let Some(all) = self.composed_name() {
+            rows.push(row(format!("  {all}"), &together.composed));
         }
         if !left_out.is_empty() {
             let mut bound = row("  all, by zCDP alone".to_string(), &together.total);
@@ -244,9 +251,12 @@ impl Account<'_> {
     fn records(&self) -> Vec<Value> {
         let object = self.json();
         let releases = object["releases"].as_array().into_iter().flatten().cloned();
-        let all = [("all composed", &object["composed"]), ("all, by zCDP alone", &object["zcdp_total"])];
+        let all = [
+            (self.composed_name(), &object["composed"]),
+            (Some("all, by zCDP alone".to_string()), &object["zcdp_total"]),
+        ];
         let all = all.into_iter().filter(|(_, balance)| !balance.is_null());
-        let all = all.map(|(name, balance)| output::named(name, balance.clone()));
+        let all = all.filter_map(|(name, balance)| Some(output::named(&name?, balance.clone())));
         let population = |mut record: Value| {
             record["population"] = json!(self.population.name);
             record
@@ -285,16 +295,28 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.show {
         return shown::run(&LedgerFile::find(&args.ledger)?, args.format.page());
     }
-    let Some(delta) = &args.delta else { bail!("--delta is missing: epsilon is computed at a delta") };
-    let delta: Delta = quantity("--delta", delta)?;
+    if let Some(withdrawal) = args.addition.withdrawal() {
+        if args.delta.is_some() {
+            bail!("--delta: a withdrawal has none; leave it out");
+        }
+        return withdrawn::run(&args.ledger, &withdrawal, &args.format);
+    }
+    let delta: Option<Delta> = args.delta.as_deref().map(|delta| quantity("--delta", delta)).transpose()?;
     match args.addition.release() {
         Some(release) => added::run(&args.ledger, release, delta, &args.addition, &args.format),
-        None => account(args, &delta),
+        None if !args.addition.candidates().is_empty() => {
+            checked::run(&args.ledger, delta, &args.addition, &args.format)
+        }
+        None => account(args, delta),
     }
 }
 
-fn account(args: &Args, delta: &Delta) -> Result<Exit> {
+fn account(args: &Args, delta: Option<Delta>) -> Result<Exit> {
     let file = LedgerFile::find(&args.ledger)?;
+    let promised = || file.promise.as_ref().map(|promise| promise.delta.clone());
+    let Some(delta) = &delta.or_else(promised) else {
+        bail!("--delta is missing: epsilon is computed at a delta, and the ledger has no promise that names one")
+    };
     let digits = args.format.digits;
     let accounts: Vec<Account> =
         file.populations.iter().map(|population| Account::of(population, delta, digits)).collect::<Result<_>>()?;
@@ -315,11 +337,13 @@ fn account(args: &Args, delta: &Delta) -> Result<Exit> {
         "title": file.title,
         "rule": file.rule,
         "delta": exact(delta),
+        "promise": shown::promise(&file),
         "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
         "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.as_ref().map(Enclosure::to_json) },
     }));
     page.records(accounts.iter().flat_map(Account::records));
     page.text(format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(delta)));
+    shown::put_promise(&mut page, &file);
     for account in &accounts {
         account.put(&mut page, args.format.shown());
     }

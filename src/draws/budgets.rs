@@ -73,6 +73,13 @@ impl EarlierBudgets {
         self.same.len() as u64 + self.draws_of_others()
     }
 
+    /// Why the budgets of all draws have no sum; `None` if they have.
+    pub(crate) fn no_sum(&self) -> Option<String> {
+        let others: Vec<String> = self.others.iter().map(OtherBudgets::in_words).collect();
+        let said = others.join(" ");
+        (!others.is_empty()).then(|| format!("{} Such budgets are in no sum", said))
+    }
+
     /// The number of earlier draws with another unit or relation.
     fn draws_of_others(&self) -> u64 {
         self.others.iter().map(|other| other.draws).sum()

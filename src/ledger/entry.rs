@@ -86,6 +86,8 @@ pub struct LedgerEntry {
     pub part: Option<Part>,
     /// The hash of its line in the log; `None` for an entry that was not added by the odometer.
     pub log: Option<String>,
+    /// Why it was never published, if a line of the log says so.
+    pub withdrawn: Option<String>,
 }
 
 impl LedgerEntry {
@@ -100,6 +102,7 @@ impl LedgerEntry {
             times: 1,
             part: None,
             log: None,
+            withdrawn: None,
         }
     }
 
@@ -156,8 +159,7 @@ impl LedgerEntry {
         let (name, own) = (&self.name, self.neighbors());
         if neighbors == Neighbors::AddRemove && own == Neighbors::Bounded {
             return Some(format!(
-                "{name} protects a change of one record and publishes its total without noise, so it says nothing about one \
-                 record more or less; use neighbors = \"bounded\""
+                "{name} is accounted for a changed record, so it says nothing about one record more or less; use neighbors = \"bounded\" for the population"
             ));
         }
         let part = self.part.as_ref().filter(|_| neighbors == Neighbors::Bounded)?;
@@ -211,7 +213,7 @@ pub(super) fn read(reader: &TomlReader, raw: &Spanned<RawEntry>, part: Option<Pa
     let name = raw.name.as_ref().map_or(described.name, |name| name.get_ref().clone());
     let Described { kind, place, sha256, spent, .. } = described;
     let log = raw.log.as_ref().map(|log| log.get_ref().clone());
-    Ok(LedgerEntry { name, kind, place, sha256, spent, times, part, log })
+    Ok(LedgerEntry { name, kind, place, sha256, spent, times, part, log, withdrawn: None })
 }
 
 fn described(reader: &TomlReader, at: usize, raw: &RawEntry) -> Result<Described> {
@@ -363,10 +365,8 @@ impl Drawn {
             let why = "earlier_draws: expected the budgets of these draws beside it, as `measure` writes them";
             return Err(wrong(&self.file, (0, 0), why));
         };
-        if !earlier.others.is_empty() {
-            let why = "earlier_draws_of_another_unit: expected 0: earlier draws of the same records spent budgets of another unit or other \
-                       neighbors, which are in no sum";
-            return Err(wrong(&self.file, (0, 0), why));
+        if let Some(why) = earlier.no_sum() {
+            return Err(wrong(&self.file, (0, 0), format!("earlier_draws_of_another_unit: expected 0. {why}")));
         }
         // The sum of all draws, which is at least that of this draw.
         let own = self.pure_epsilon.as_mut().unwrap_or(&mut self.budget);

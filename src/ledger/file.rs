@@ -9,6 +9,7 @@ use super::{
     form::{RawEntries, RawEntry, RawLedger, RawPartition, RawPopulation},
     log::{Log, LogLine, log_path},
     population::Population,
+    promise::{LedgerPromise, changed_basis, changed_numbers},
 };
 use crate::{
     account::ledger::Part,
@@ -26,6 +27,8 @@ pub struct LedgerFile {
     pub title: String,
     /// The releases that compose.
     pub rule: String,
+    /// What everything in each population keeps; `None` if each addition says it.
+    pub promise: Option<LedgerPromise>,
     /// The populations, each with its own account.
     pub populations: Vec<Population>,
     /// The partitions.
@@ -92,13 +95,18 @@ impl LedgerFile {
         reader.no_duplicates(raw.partitions.iter().map(|partition| &partition.name), "partition")?;
         let populations = raw.populations.iter().map(|raw| population(&reader, raw)).collect::<Result<_>>()?;
         let partitions = raw.partitions.iter().map(|raw| partition(&reader, raw)).collect::<Result<_>>()?;
+        let promise = raw.promise.as_ref().map(|raw| LedgerPromise::read(&reader, raw)).transpose()?;
         let (name, title, rule) = (raw.name, raw.title, raw.rule.into_inner());
-        let mut ledger = LedgerFile { name, title, rule, populations, partitions, log: Vec::new(), pending: 0 };
+        let mut ledger =
+            LedgerFile { name, title, rule, promise, populations, partitions, log: Vec::new(), pending: 0 };
         for entry in &raw.entries {
             ledger.enter(&reader, entry)?;
         }
         ledger.check_log(&reader, &raw.entries, text, log)?;
-        Ok(ledger)
+        match changed_basis(ledger.promise.as_ref(), &ledger.log) {
+            Some(why) => Err(reader.refuse_file(why)),
+            None => Ok(ledger),
+        }
     }
 
     /// The index of a population; of the only one without a name.
@@ -124,7 +132,7 @@ impl LedgerFile {
         let part = self.part(reader, fields)?;
         let entry = entry::read(reader, raw, part)?;
         let population = &self.populations[place];
-        if population.entries.iter().any(|other| other.name == entry.name) {
+        if population.names().any(|other| other == entry.name) {
             let why = format!(
                 "the entry {:?} occurs twice: say times = 2 if it was published twice, or give it another name",
                 entry.name
@@ -191,6 +199,7 @@ impl LedgerFile {
     fn check_log(&mut self, reader: &TomlReader, raw: &[Spanned<RawEntry>], text: &str, log: Log) -> Result<()> {
         // Digits of plain numbers are only in the text: entries are compared as values.
         let values = entries_of(text, reader)?;
+        let additions: Vec<&(LogLine, String)> = log.additions().collect();
         let mut next = 0;
         for (raw, value) in raw.iter().zip(values) {
             let Some(hash) = &raw.get_ref().log else { continue };
@@ -204,24 +213,22 @@ impl LedgerFile {
             if place != next {
                 let why = format!(
                     "log: this entry is in line {} of the log, and line {} is expected here: an entry that was added was removed or moved",
-                    place + 1,
-                    next + 1
+                    additions[place].0.number, additions[next].0.number
                 );
                 return Err(refuse(why));
             }
             next += 1;
-            let (line, _) = &log.lines[place];
+            let (line, _) = additions[place];
             let own = TomlReader::new(&log.file, &line.entry);
             if entries_of(&line.entry, &own)?.as_slice() != [value] {
                 return Err(refuse(format!(
                     "log: the entry is not the one that was added, by line {} of {}: restore it",
-                    place + 1,
-                    log.file
+                    line.number, log.file
                 )));
             }
         }
-        self.pending = log.lines.len() - next;
-        for (line, hash) in &log.lines[next..] {
+        self.pending = additions.len() - next;
+        for (line, hash) in &additions[next..] {
             // Its paths are relative to the folder of the ledger, by the name under which that is read.
             let file = format!("{}.log, line {}: entry", reader.file(), line.number);
             let own = TomlReader::new(&file, &line.entry);
@@ -233,12 +240,20 @@ impl LedgerFile {
                 }
             }
         }
+        for (line, _) in &log.lines {
+            self.withdraw(line, &log.lines).map_err(|why| reader.refuse_file(why))?;
+        }
         self.log = log.lines;
         Ok(())
     }
 
     /// Refuses a relation, or entries by hand, that are not those of the lines of the log.
     pub(super) fn check_bound(&self, file: &str, except: Option<usize>) -> Result<()> {
+        let refused = |why: String| Error::DataFile { file: file.to_string(), line: 0, column: 0, why };
+        // The promise is that of all populations: a reason, whichever is added to, may change it.
+        if let Some(why) = changed_numbers(self.promise.as_ref(), &self.log).filter(|_| except.is_none()) {
+            return Err(refused(why));
+        }
         let all = self.populations.iter().enumerate().filter(|(place, _)| Some(*place) != except);
         for (_, population) in all {
             let lines = Log::binding(&self.log, &population.name);
@@ -264,7 +279,7 @@ impl LedgerFile {
                 let why = format!(
                     "{why}: what was spent is never less; restore it, or give the reason with the next addition"
                 );
-                return Err(Error::DataFile { file: file.to_string(), line: 0, column: 0, why });
+                return Err(refused(why));
             }
         }
         Ok(())
@@ -324,7 +339,7 @@ fn population(reader: &TomlReader, raw: &Spanned<RawPopulation>) -> Result<Popul
         }
         entries.push(entry);
     }
-    Ok(Population { name: raw.name.get_ref().clone(), neighbors, entries })
+    Ok(Population::new(raw.name.get_ref().clone(), neighbors, entries))
 }
 
 #[cfg(test)]

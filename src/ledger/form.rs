@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::promise::RawPromise;
 use crate::io::toml_reader::Exact;
 
 #[derive(Deserialize)]
@@ -12,6 +13,7 @@ pub(super) struct RawLedger {
     pub(super) title: String,
     pub(super) source: Spanned<String>,
     pub(super) rule: Spanned<String>,
+    pub(super) promise: Option<RawPromise>,
     #[serde(rename = "population")]
     pub(super) populations: Vec<Spanned<RawPopulation>>,
     #[serde(rename = "partition", default)]

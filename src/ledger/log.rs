@@ -29,7 +29,7 @@ use crate::{
 /// The hash before the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// A line of the log: an entry that was added.
+/// A line of the log: an entry that was added, or one that was added and never published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogLine {
@@ -53,6 +53,12 @@ pub struct LogLine {
     pub promise: String,
     /// The delta of both.
     pub delta: String,
+    /// Whether the sum of rho decided, so that noise may follow from earlier results; missing in lines of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<bool>,
+    /// Whether the promise was that of the ledger, which binds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_ledger: bool,
     /// A lower bound on the epsilon of everything with this entry; empty in lines of versions that did not write it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub at_least: String,
@@ -62,6 +68,12 @@ pub struct LogLine {
     /// The other entries of the population that no line added, each with the hash of its account.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_hand: Vec<(String, String)>,
+    /// The number of the line whose entry was never published, by this line; `None` for an addition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdraws: Option<u64>,
+    /// Of a withdrawal: whether no noise was drawn for the entry, so that it spent nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_drawn: bool,
     /// Why lines before this one need not hold any more: relations, entries by hand and epsilons are compared from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -125,14 +137,19 @@ impl Log {
         own[first..].to_vec()
     }
 
+    /// The lines that added an entry, each with its hash.
+    pub(super) fn additions(&self) -> impl DoubleEndedIterator<Item = &(LogLine, String)> {
+        self.lines.iter().filter(|(line, _)| line.withdraws.is_none())
+    }
+
     /// The hash of the last line.
     pub(super) fn head(&self) -> &str {
         self.lines.last().map_or(NOTHING, |(_, hash)| hash)
     }
 
-    /// The place of the line of this hash.
+    /// The place of the line of this hash among the additions.
     pub(super) fn place(&self, hash: &str) -> Option<usize> {
-        self.lines.iter().position(|(_, own)| own == hash)
+        self.additions().position(|(_, own)| own == hash)
     }
 
     /// Appends a line and forces it to the disk; returns its hash. The ledger is locked meanwhile.
@@ -173,9 +190,13 @@ mod tests {
             is_composed: true,
             promise: "2".to_string(),
             delta: "1/100".to_string(),
+            adaptive: None,
+            of_ledger: false,
             at_least: String::new(),
             neighbors: String::new(),
             by_hand: Vec::new(),
+            withdraws: None,
+            never_drawn: false,
             because: None,
             previous: previous.to_string(),
         }

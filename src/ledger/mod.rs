@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `name`, `title`, `source` | its name and its source |
 //! | `rule` | the releases that compose, in words |
+//! | `promise` | the epsilon at delta that everything in each population keeps, and whether noise may follow from results (`adaptive`) |
 //! | `[[population]]` `name`, `neighbors` | records of one kind, and the relation of their account |
 //! | `releases` | the releases (bundled names, or files beside the ledger) that one record enters, each once |
 //! | `[[partition]]` `name`, `rule`, `parts` | a rule by which each record lies in exactly one part, and the names of all parts (optional) |
@@ -21,7 +22,14 @@
 //! | `form` | the fields of the file |
 //! | `entry` | an entry: where it is described, and what it spends |
 //! | `population` | the entries of a population as a [`Ledger`](crate::account::ledger::Ledger) |
+//! | `promise` | the promise of the ledger, and why its basis never changes |
+//! | `resolved` | everything in a population as a mechanism |
 //! | `log` | the log of what was added, each line with the hash of the one before |
+//! | `request` | what is to be added, and the promise that it is to keep |
+//! | `new_entry` | the text of an entry that is to be added |
+//! | `least_noise` | the least noise of a release that fits beside what was spent |
+//! | [`withdrawal`] | entries that were added and never published |
+//! | `locked` | the lock by which additions wait for each other |
 //! | [`odometer`] | adds an entry if everything stays below a promise |
 
 use std::path::Path;
@@ -34,14 +42,23 @@ use crate::{
 mod entry;
 mod file;
 mod form;
+mod least_noise;
+mod locked;
 mod log;
+mod new_entry;
 pub mod odometer;
 mod population;
+mod promise;
+mod request;
+mod resolved;
+pub mod withdrawal;
 
 pub use entry::{Kind, LedgerEntry, Spent};
 pub use file::{LedgerFile, Partition};
+pub use least_noise::LeastNoise;
 pub use log::{LogLine, log_path};
 pub use population::Population;
+pub use promise::LedgerPromise;
 
 /// Writes the file to start a ledger from; an existing file is an error.
 pub fn write_template(path: &Path) -> Result<()> {

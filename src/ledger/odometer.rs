@@ -10,22 +10,27 @@
 //! pairs dominates the whole, however the mechanisms' questions follow from earlier outputs (Zhu, Dong & Wang 2022, on adaptive composition of dominating pairs), and the epsilon of the ledger holds at
 //! its delta. Where the noise of a later release, or whether there is one, follows from earlier outputs, that theorem does not apply: the composed profile
 //! of the noise that was chosen is not proven to bound the whole. The sum of rho is: stopping before it exceeds a bound that was fixed in advance is a valid filter
-//! (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023), so with [`Basis::SumOfRho`] the promise holds for noise chosen in that way as well.
+//! (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023), so with [`Basis::SumOfRho`] the promise holds for noise chosen in that way as well. A pure guarantee enters with
+//! rho = epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4).
+//!
+//! A promise that stands in the ledger is kept by every addition, and the log binds it. [`check`] answers the same question and writes nothing.
 
-use std::{
-    fs::{self, File},
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use super::{
-    entry::{Kind, LedgerEntry},
     file::LedgerFile,
     form::{RawEntries, RawLedger},
+    least_noise::{self, LeastNoise},
+    locked::locked,
     log::{Log, LogLine, log_path},
-    population::Population,
+    new_entry::{entry_text, without_place},
+};
+pub use super::{
+    promise::Basis,
+    request::{Addition, Limit, Request},
 };
 use crate::{
-    account::{Delta, Epsilon, ledger::Spent},
+    account::ledger::Spent,
     error::{Error, Result},
     io::{
         files::{file_error, write_whole},
@@ -33,48 +38,12 @@ use crate::{
         reading::read_text,
         toml_reader::TomlReader,
     },
-    numeric::{Enclosure, rational},
+    numeric::{Certainty, Enclosure, rational},
     release::bundled_text,
 };
 
-/// The account that decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
-    /// The exact composition: the noise of all releases is fixed before any output is seen.
-    Composition,
-    /// The sum of rho: the noise of a release may follow from earlier outputs.
-    SumOfRho,
-}
-
-/// A release that is to be added.
-#[derive(Clone, Debug)]
-pub struct Addition {
-    /// A bundled release, a release file, a certificate of `tabulate`, or the folder of either `tabulate` or `measure`.
-    pub release: String,
-    /// The population; `None` for the only one.
-    pub population: Option<String>,
-    /// Its name; `None` for that of the release, with a number if there is one of that name.
-    pub name: Option<String>,
-    /// How often it is published.
-    pub times: u64,
-    /// The partition and the part that it is about.
-    pub part: Option<(String, String)>,
-    /// Why the account may have become less since earlier lines of the log, which the new line then keeps.
-    pub because: Option<String>,
-}
-
-/// The promise that everything has to keep.
-#[derive(Clone, Debug)]
-pub struct Limit {
-    /// The largest epsilon.
-    pub epsilon: Epsilon,
-    /// The delta.
-    pub delta: Delta,
-    /// The account that decides.
-    pub basis: Basis,
-    /// The digits of epsilon.
-    pub digits: u32,
-}
+/// The precision in bits of a promised epsilon as an upper end.
+const PROMISED_BITS: u32 = 160;
 
 /// The decision.
 #[derive(Clone, Debug)]
@@ -85,12 +54,18 @@ pub struct Decision {
     pub population: String,
     /// The name of the entry.
     pub name: String,
+    /// The promise.
+    pub limit: Limit,
+    /// Whether everything with the entry keeps it.
+    pub is_kept: bool,
     /// The account of everything without the entry; `None` if there is no other entry.
     pub before: Option<Spent>,
     /// The account of everything with it.
     pub after: Spent,
     /// The promise of the entry before it, if that was another one: epsilon and delta as they were logged.
     pub other_promise: Option<(String, String)>,
+    /// The least noise of the release that keeps the promise, where it was searched for and has a single number.
+    pub least_noise: Option<LeastNoise>,
     /// The number and the hash of its line in the log, and the path of that; `None` if the promise would be broken, and nothing was written.
     pub added: Option<(u64, String, PathBuf)>,
 }
@@ -111,47 +86,43 @@ struct Prepared<'a> {
 }
 
 /// Adds a release to the ledger in this file if everything then stays below the promise.
-pub fn add(ledger: &str, addition: &Addition, limit: &Limit) -> Result<Decision> {
+pub fn add(ledger: &str, addition: &Addition, request: &Request) -> Result<Decision> {
     if bundled_text(ledger).is_some() {
         let why = format!("{ledger} is bundled, and nothing is added to it: start a ledger of your own");
         return Err(Error::conflict(why));
     }
     let _lock = locked(Path::new(ledger))?;
-    let prepared = Prepared::new(ledger, addition)?;
-    let decision = prepared.decision(limit)?;
-    // The upper end is at least epsilon: a promise that it keeps is kept.
-    let upper = limit.deciding(&decision.after).upper_rational();
-    match upper.is_some_and(|upper| upper <= *limit.epsilon) {
-        true => Ok(Decision { added: Some(prepared.write(&decision, limit)?), ..decision }),
+    let path = Path::new(ledger);
+    let prepared = Prepared::new(ledger, read_text(path)?, Log::read(&log_path(path))?, addition)?;
+    let decision = prepared.decision(request)?;
+    match decision.is_kept {
+        true => Ok(Decision { added: Some(prepared.write(&decision)?), ..decision }),
         false => Ok(decision),
     }
 }
 
-impl Limit {
-    /// The enclosure that decides.
-    pub fn deciding<'a>(&self, spent: &'a Spent) -> &'a Enclosure {
-        match self.basis {
-            Basis::Composition => &spent.epsilon,
-            Basis::SumOfRho => &spent.zcdp_epsilon,
-        }
-    }
-
-    /// Whether that follows from the sum of rho.
-    pub fn is_by_rho(&self, spent: &Spent) -> bool {
-        self.basis == Basis::SumOfRho || !spent.is_composed
-    }
-
-    /// The promise and its delta as the log has them.
-    fn texts(&self) -> (String, String) {
-        (rational::display(&self.epsilon), rational::display(&self.delta))
-    }
+/// What would follow if each of some releases were added alone; nothing is written.
+pub fn check(ledger: &str, additions: &[Addition], request: &Request) -> Result<Vec<Decision>> {
+    let text = LedgerFile::text(ledger)?;
+    // The log is written before the ledger: read in this order, it has every entry that the ledger has.
+    let log = match bundled_text(ledger) {
+        Some(_) => Log::default(),
+        None => Log::read(&log_path(Path::new(ledger)))?,
+    };
+    let decided = |addition: &Addition| {
+        let prepared = Prepared::new(ledger, text.clone(), log.clone(), addition)?;
+        let decision = prepared.decision(request)?;
+        let is_by_rho = decision.limit.is_by_rho(&decision.after);
+        let least_noise =
+            least_noise::of_last(&prepared.after.populations[prepared.place], &decision.limit, is_by_rho)?;
+        Ok(Decision { least_noise, ..decision })
+    };
+    additions.iter().map(decided).collect()
 }
 
 impl<'a> Prepared<'a> {
-    /// Reads the ledger, which is locked, and enters the addition.
-    fn new(ledger: &'a str, addition: &Addition) -> Result<Self> {
-        let path = Path::new(ledger);
-        let (text, log) = (read_text(path)?, Log::read(&log_path(path))?);
+    /// Reads a ledger from its text and its log, and enters the addition.
+    fn new(ledger: &'a str, text: String, log: Log, addition: &Addition) -> Result<Self> {
         let before = match &addition.because {
             Some(why) if why.trim().is_empty() => return Err(Error::malformed("the reason", why, "words")),
             Some(_) => LedgerFile::unbound(&text, ledger, log.clone())?,
@@ -174,28 +145,54 @@ impl<'a> Prepared<'a> {
     }
 
     /// The accounts of everything before and after; nothing is added so far.
-    fn decision(&self, limit: &Limit) -> Result<Decision> {
+    fn decision(&self, request: &Request) -> Result<Decision> {
+        let limit = request.limit(self.after.promise.as_ref())?;
         let population = &self.after.populations[self.place];
-        if limit.basis == Basis::SumOfRho && population.ledger()?.has_infinite_loss() {
+        let account = population.ledger()?;
+        if limit.basis == Basis::SumOfRho && account.has_infinite_loss() {
             let why = "a release has outputs that only one of two neighbors can have: the sum of rho is proven for noise chosen by earlier results only without such";
             return Err(Error::unsuitable(why));
         }
         let before = &self.before.populations[self.place];
-        let last = self.log.lines.iter().rev().map(|(line, _)| line).find(|line| line.population == population.name);
+        let last = self
+            .log
+            .lines
+            .iter()
+            .rev()
+            .map(|(line, _)| line)
+            .find(|line| line.withdraws.is_none() && line.population == population.name);
         let (promise, delta) = limit.texts();
         let other_promise = last.filter(|line| (&line.promise, &line.delta) != (&promise, &delta));
-        let spent = |population: &Population| population.ledger()?.spent(&limit.delta, limit.digits);
-        let after = spent(population)?;
+        let mut after = account.spent(&limit.delta, limit.digits)?;
         if self.because.is_none() {
-            self.check_not_less(&after, limit)?;
+            self.check_not_less(&after, &limit)?;
         }
+        // The upper end is at least epsilon: a promise that it keeps is kept.
+        let upper = limit.deciding(&after).upper_rational();
+        let mut is_kept = upper.is_some_and(|upper| upper <= *limit.epsilon);
+        if !is_kept
+            && !limit.is_by_rho(&after)
+            && after.epsilon.lower_rational().is_some_and(|low| low <= *limit.epsilon)
+        {
+            // An end that is wider than the truth decides nothing: one point of the profile does.
+            is_kept = account.keeps(&limit.epsilon, &limit.delta)? == Certainty::Yes;
+            if is_kept {
+                let promised = Enclosure::rational(&limit.epsilon, PROMISED_BITS);
+                after.epsilon = after.epsilon.min(&promised);
+            }
+        }
+        let before =
+            if before.entries.is_empty() { None } else { Some(before.ledger()?.spent(&limit.delta, limit.digits)?) };
         Ok(Decision {
             ledger: self.after.name.clone(),
             population: population.name.clone(),
             name: self.name.clone(),
-            before: if before.entries.is_empty() { None } else { Some(spent(before)?) },
+            limit,
+            is_kept,
+            before,
             after,
             other_promise: other_promise.map(|line| (line.promise.clone(), line.delta.clone())),
+            least_noise: None,
             added: None,
         })
     }
@@ -225,7 +222,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// Writes the line of the log, and then the ledger; returns the number and the hash of the line, and its file.
-    fn write(&self, decision: &Decision, limit: &Limit) -> Result<(u64, String, PathBuf)> {
+    fn write(&self, decision: &Decision) -> Result<(u64, String, PathBuf)> {
+        let limit = &decision.limit;
         let (promise, delta) = limit.texts();
         let line = LogLine {
             number: self.log.lines.len() as u64 + 1,
@@ -238,6 +236,8 @@ impl<'a> Prepared<'a> {
             is_composed: !limit.is_by_rho(&decision.after),
             promise,
             delta,
+            adaptive: Some(limit.basis == Basis::SumOfRho),
+            of_ledger: limit.is_of_ledger,
             at_least: limit.deciding(&decision.after).lower_text(12),
             neighbors: self.before.populations[self.place].neighbors.name().to_string(),
             by_hand: self.before.populations[self.place]
@@ -245,6 +245,8 @@ impl<'a> Prepared<'a> {
                 .into_iter()
                 .map(|(name, of)| (name, of.hash))
                 .collect(),
+            withdraws: None,
+            never_drawn: false,
             because: self.because.clone(),
             previous: self.log.head().to_string(),
         };
@@ -280,142 +282,10 @@ fn complete(path: &Path, text: &str, pending: usize, log: &Log) -> Result<()> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let first = log.lines.len().saturating_sub(pending + 1);
-    for (line, hash) in &log.lines[first..] {
+    let additions: Vec<_> = log.additions().collect();
+    let first = additions.len().saturating_sub(pending + 1);
+    for (line, hash) in &additions[first..] {
         text += &format!("\n{}log = \"{hash}\"\n", line.entry);
     }
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
-}
-
-/// The ledger, locked until the answer is dropped. It is replaced as a whole, so the lock has to be that of the file that has its name.
-fn locked(path: &Path) -> Result<File> {
-    let wrong = |why: std::io::Error| file_error(path, why);
-    loop {
-        let file = crate::io::reading::open(path)?;
-        let metadata = file.metadata().map_err(wrong)?;
-        if !metadata.is_file() {
-            return Err(file_error(path, "is a device or a pipe: a ledger to which releases are added is a file"));
-        }
-        if names(&metadata) > 1 {
-            let why = "has several names (hard links), each of which would have a log of its own: keep one, or use symbolic links";
-            return Err(file_error(path, why));
-        }
-        file.lock().map_err(wrong)?;
-        if is_same(&file, path).map_err(wrong)? {
-            return Ok(file);
-        }
-    }
-}
-
-/// The number of hard links of a file.
-#[cfg(unix)]
-fn names(metadata: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::nlink(metadata)
-}
-
-#[cfg(not(unix))]
-fn names(_: &fs::Metadata) -> u64 {
-    1
-}
-
-#[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> std::io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let id = |of: fs::Metadata| (of.dev(), of.ino());
-    Ok(id(file.metadata()?) == id(fs::metadata(path)?))
-}
-
-/// Elsewhere a file that is open is not replaced.
-#[cfg(not(unix))]
-fn is_same(_: &File, _: &Path) -> std::io::Result<bool> {
-    Ok(true)
-}
-
-/// An error about the new entry, which stands in no file yet.
-fn without_place(error: Error, release: &str) -> Error {
-    match error {
-        Error::DataFile { why, .. } => Error::conflict(format!("{release}: {why}")),
-        other => other,
-    }
-}
-
-/// The entry as it will stand in the ledger, and its name.
-fn entry_text(ledger: &str, file: &LedgerFile, place: usize, addition: &Addition) -> Result<(String, String)> {
-    let (kind, source) = kind_of(&addition.release);
-    let source = match bundled_text(&source) {
-        Some(_) => source,
-        None => relative(kind, Path::new(&source), Path::new(ledger))?,
-    };
-    let quoted = |text: &str| toml::Value::String(text.to_string()).to_string();
-    let population = &file.populations[place];
-    let mut text = format!("[[entry]]\npopulation = {}\n", quoted(&population.name));
-    // The description is read once more when the entry is entered; here for its name and its hash.
-    let described = format!("{text}{} = {}\n", kind.key(), quoted(&source));
-    let reader = TomlReader::new(ledger, &described);
-    let raw: RawEntries = reader.toml()?;
-    let Some(raw) = raw.entries.first() else { return Err(Error::EmptyComposition) };
-    let entry: LedgerEntry =
-        super::entry::read(&reader, raw, None).map_err(|error| without_place(error, &addition.release))?;
-    let own = addition
-        .name
-        .clone()
-        .unwrap_or_else(|| free_name(&entry.name, population.entries.iter().map(|other| other.name.as_str())));
-    text += &format!("name = {}\n{} = {}\n", quoted(&own), kind.key(), quoted(&source));
-    // The text of a bundled release may change with the program: what counts is its account.
-    match (bundled_text(&source), &entry.sha256) {
-        (Some(_), _) => {
-            let account = population.account_of_one(&entry).map_err(|error| without_place(error, &addition.release))?;
-            text += &format!("account = {}\n", quoted(&account.hash));
-        }
-        (None, Some(sha256)) => text += &format!("sha256 = {}\n", quoted(sha256)),
-        (None, None) => {}
-    }
-    if addition.times != 1 {
-        text += &format!("times = {}\n", addition.times);
-    }
-    if let Some((partition, part)) = &addition.part {
-        text += &format!("partition = {}\npart = {}\n", quoted(partition), quoted(part));
-    }
-    Ok((text, own))
-}
-
-/// A name that no other entry has: the name itself, or with a number.
-fn free_name<'a>(name: &str, others: impl Iterator<Item = &'a str> + Clone) -> String {
-    let is_free = |name: &str| !others.clone().any(|other| other == name);
-    if is_free(name) {
-        return name.to_string();
-    }
-    (2_u64..).map(|number| format!("{name} ({number})")).find(|name| is_free(name)).unwrap_or_default()
-}
-
-/// The kind of description at a path, and its path.
-fn kind_of(release: &str) -> (Kind, String) {
-    let path = Path::new(release);
-    let holds = |file: &str| path.is_dir() && path.join(file).is_file();
-    let is_json = path.extension().is_some_and(|end| end == "json");
-    let is_named = |name: &str| path.file_name().is_some_and(|own| own == name);
-    let kind = match () {
-        _ if bundled_text(release).is_some() => Kind::Release,
-        _ if is_named("measurements.json") || holds("measurements.json") => Kind::Measurements,
-        _ if is_json || holds("certificate.json") => Kind::SafeTab,
-        _ => Kind::Release,
-    };
-    (kind, release.to_string())
-}
-
-/// A path as seen from the folder of the ledger.
-fn relative(kind: Kind, path: &Path, ledger: &Path) -> Result<String> {
-    // A name that is no file is reported as it was given.
-    let Ok(real) = fs::canonicalize(path) else { return Ok(path.display().to_string()) };
-    let folder = ledger.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = fs::canonicalize(folder).map_err(|why| file_error(folder, why))?;
-    let folder: Vec<Component> = folder.components().collect();
-    let own: Vec<Component> = real.components().collect();
-    let shared = folder.iter().zip(&own).take_while(|(a, b)| a == b).count();
-    let up = std::iter::repeat_n(Component::ParentDir, folder.len() - shared);
-    let relative: PathBuf = up.chain(own[shared..].iter().copied()).collect();
-    let shown = relative.to_str().ok_or_else(|| file_error(path, "is not a name in UTF-8, as a ledger holds them"))?;
-    // A plain word could be a bundled release.
-    let is_path = kind != Kind::Release || shown.contains(['/', '\\']) || shown.ends_with(".toml");
-    Ok(if is_path { shown.to_string() } else { format!("./{shown}") })
 }

@@ -23,6 +23,8 @@ pub struct Population {
     pub neighbors: Neighbors,
     /// The counts that one of them changes.
     pub entries: Vec<LedgerEntry>,
+    /// Entries that were added, never published, and for which no noise was drawn: they spent nothing.
+    pub never_drawn: Vec<LedgerEntry>,
 }
 
 /// The hash of what an entry accounts for, in the form that is written and in that of versions up to 0.2.0, which is read as well.
@@ -49,11 +51,21 @@ impl Accounted {
 type Ways = (Vec<Composition>, Vec<String>, bool);
 
 impl Population {
+    /// Records of one kind and what one of them enters.
+    pub fn new(name: String, neighbors: Neighbors, entries: Vec<LedgerEntry>) -> Self {
+        Population { name, neighbors, entries, never_drawn: Vec::new() }
+    }
+
     /// The account of the population; an error if nothing was entered.
     pub fn ledger(&self) -> Result<Ledger> {
         let entries = self.entries.iter().map(|entry| self.entry(entry)).collect::<Result<_>>()?;
         let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
         Ledger::new(entries, units)
+    }
+
+    /// The names of all entries.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.entries.iter().chain(&self.never_drawn).map(|entry| entry.name.as_str())
     }
 
     /// Whether the guarantee of an entry is about another relation than the population's.

@@ -81,6 +81,58 @@ pub struct Resolved {
     pub(super) figures: Vec<PrintedFigure>,
     /// The subject from which it was resolved, if it has parts: they may be scaled one by one.
     pub(super) subject: Option<Box<Subject>>,
+    /// Of releases that are composed: why they may be more private than their account.
+    pub(super) releases_may_be_more_private: Option<&'static str>,
+    /// The word for one of its parts: a level, or a release.
+    pub part_word: &'static str,
+}
+
+/// Several releases about the same people, composed.
+pub struct Together {
+    /// A line that describes them.
+    pub title: String,
+    /// The neighbor relation.
+    pub neighbors: Neighbors,
+    /// Everything composed.
+    pub whole: Whole,
+    /// Each release alone, under its name.
+    pub parts: Vec<(String, Whole)>,
+    /// Every noise of theirs.
+    pub counts: Vec<Counts>,
+    /// Why they may be more private than their account.
+    pub may_be_more_private: Option<&'static str>,
+}
+
+impl Together {
+    /// The releases as a subject.
+    pub fn resolved(self) -> Result<Resolved> {
+        let query = |counts: Counts| {
+            let composition = Composition::new([counts.clone()])?;
+            Ok(QueryPart { level: None, name: counts.to_string(), times: 1, counts, composition })
+        };
+        let queries: Vec<QueryPart> = self.counts.into_iter().map(query).collect::<Result<_>>()?;
+        let part = |(name, whole): (String, Whole)| {
+            Ok(Part { name, total: one_way(&whole)?, whole, names: None, figures: Vec::new() })
+        };
+        let levels: Vec<Part> = self.parts.into_iter().map(part).collect::<Result<_>>()?;
+        let total = one_way(&self.whole)?;
+        Ok(Resolved {
+            levels: if levels.len() > 1 { levels } else { Vec::new() },
+            queries,
+            whole: self.whole,
+            releases_may_be_more_private: self.may_be_more_private,
+            part_word: "release",
+            ..Resolved::of_composition(self.title, self.neighbors, total)
+        })
+    }
+}
+
+/// The composition, or that of one way.
+fn one_way(whole: &Whole) -> Result<Composition> {
+    match whole {
+        Whole::Composition(one) => Ok(one.clone()),
+        Whole::WorstPath(worst) => worst.composition((0, 0)),
+    }
 }
 
 /// A part of the composition: a level of a release, or the counts given one by one; or the whole.
@@ -177,6 +229,8 @@ impl Resolved {
             release_sha256: None,
             figures: Vec::new(),
             subject: None,
+            releases_may_be_more_private: None,
+            part_word: "level",
         }
     }
 
@@ -260,6 +314,9 @@ impl Resolved {
             return Some(
                 "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well",
             );
+        }
+        if let Some(why) = self.releases_may_be_more_private {
+            return Some(why);
         }
         if self.repeats_a_choice() {
             return Some("each release may be of other counts, and releases of the same counts have less loss");

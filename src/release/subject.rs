@@ -11,7 +11,7 @@ use super::{
 };
 pub use super::{
     accounted::{SINGLES, Subject},
-    resolved::{Part, QueryPart, Resolved, TAKEN_TWICE},
+    resolved::{Part, QueryPart, Resolved, TAKEN_TWICE, Together},
 };
 use crate::{
     account::{
@@ -142,6 +142,8 @@ impl Subject {
             release_sha256,
             figures,
             subject,
+            releases_may_be_more_private: None,
+            part_word: "level",
         })
     }
 

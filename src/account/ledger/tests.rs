@@ -195,7 +195,7 @@ fn sampled_noise_composes_in_one_way_and_is_an_account_of_its_own_in_parts() {
 /// What is accounted for is the masses, and not the names of files; and how many counts change, by how much and how.
 #[test]
 fn what_is_accounted_for_is_everything_that_decides_the_losses() {
-    use crate::law::{NoiseTable, Pair, PerturbationTable};
+    use crate::law::{Law, NoiseTable, Pair, PerturbationTable};
     let of =
         |rows: &[(i64, &str)]| rows.iter().map(|(value, mass)| (*value, mass.parse().unwrap())).collect::<Vec<_>>();
     let table = |name: &str, rows: &[(i64, &str)]| Law::Table(NoiseTable::new(name, of(rows)).unwrap().into());

@@ -1,9 +1,12 @@
 //! `assay ledger --add`: a release is added if everything stays below a promise.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use dp_assay::{
     account::{Delta, ledger::Spent},
-    ledger::odometer::{self, Addition, Basis, Decision, Limit},
+    ledger::{
+        odometer::{self, Addition, Basis, Decision, Limit, Request},
+        withdrawal::Withdrawal,
+    },
 };
 use serde_json::{Value, json};
 
@@ -15,36 +18,49 @@ use crate::cli::{
     subject::Format,
 };
 
-/// A release to add, and the promise.
+/// A release to add or to check, and the promise.
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("entry").args(["add", "check", "withdraw"]))]
+#[command(group = clap::ArgGroup::new("candidate").args(["add", "check"]))]
+#[command(group = clap::ArgGroup::new("reasoned").args(["add", "withdraw"]))]
 pub struct AdditionArgs {
-    /// Add this to the ledger if everything then stays below --promise, otherwise write nothing and exit with status 1: a bundled release, a release file, or what tabulate or measure
+    /// Add this to the ledger if everything then keeps the promise, otherwise write nothing and exit with status 1: a bundled release, a release file, or what tabulate or measure
     /// wrote (certificate.json, measurements.json, or their folder)
-    #[arg(long, value_name = "RELEASE", requires = "promise")]
+    #[arg(long, value_name = "RELEASE")]
     add: Option<String>,
-    /// The largest epsilon that everything in the population may have at --delta
-    #[arg(long, value_name = "EPSILON", requires = "add", allow_hyphen_values = true)]
+    /// Answer what --add would do, and write nothing; repeatable: each alone beside what the ledger has. Exit status 1 if one of them breaks the promise
+    #[arg(long, value_name = "RELEASE")]
+    check: Vec<String>,
+    /// The largest epsilon that everything in the population may have at --delta [default: the promise of the ledger]
+    #[arg(long, value_name = "EPSILON", requires = "candidate", allow_hyphen_values = true)]
     promise: Option<String>,
     /// The population of the addition [default: the only one]
-    #[arg(long, value_name = "NAME", requires = "add")]
+    #[arg(long, value_name = "NAME", requires = "entry")]
     population: Option<String>,
     /// The name of the new entry [default: that of the release]
     #[arg(long, value_name = "NAME", requires = "add")]
     name: Option<String>,
     /// How often the addition is published, each time with noise of its own [default: 1]
-    #[arg(long, value_name = "K", requires = "add", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", requires = "candidate", value_parser = clap::value_parser!(u64).range(1..))]
     times: Option<u64>,
     /// The partition of the ledger of which the addition is about one part
     #[arg(long, value_name = "NAME", requires = "part")]
     partition: Option<String>,
     /// That part
-    #[arg(long, value_name = "NAME", requires = "partition", requires = "add")]
+    #[arg(long, value_name = "NAME", requires = "partition", requires = "candidate")]
     part: Option<String>,
-    /// Decide by the sum of rho: it holds also where the noise of a release, or whether there is one, follows from earlier results
-    #[arg(long, requires = "add")]
+    /// Decide by the sum of rho: it holds also where the noise of a release, or whether there is one, follows from earlier results; where the ledger has a promise, that says it
+    #[arg(long, requires = "candidate")]
     adaptive: bool,
-    /// Why the account may have become less since earlier lines of the log, whose relation, entries by hand and epsilons then no longer bind; the log keeps it
-    #[arg(long, value_name = "REASON", requires = "add")]
+    /// Mark an entry that was added and never published, with --because: what it spent stays, unless --never-drawn
+    #[arg(long, value_name = "NAME", requires = "because")]
+    withdraw: Option<String>,
+    /// No noise was drawn for the entry that is withdrawn: it spent nothing
+    #[arg(long, requires = "withdraw")]
+    never_drawn: bool,
+    /// Why an entry was never published; with --add why the account may have become less since earlier lines of the log, whose relation, entries by hand, epsilons and promise then no longer bind. The log
+    /// keeps it, and --show prints it
+    #[arg(long, value_name = "REASON", requires = "reasoned")]
     because: Option<String>,
 }
 
@@ -53,28 +69,43 @@ impl AdditionArgs {
     pub fn release(&self) -> Option<&str> {
         self.add.as_deref()
     }
+
+    /// The releases to check.
+    pub fn candidates(&self) -> &[String] {
+        &self.check
+    }
+
+    /// The entry to withdraw.
+    pub fn withdrawal(&self) -> Option<Withdrawal> {
+        let (name, because) = self.withdraw.clone().zip(self.because.clone())?;
+        Some(Withdrawal { population: self.population.clone(), name, because, never_drawn: self.never_drawn })
+    }
+
+    /// The addition of a release.
+    pub fn addition(&self, release: &str) -> Addition {
+        Addition {
+            release: release.to_string(),
+            population: self.population.clone(),
+            name: self.name.clone(),
+            times: self.times.unwrap_or(1),
+            part: self.partition.clone().zip(self.part.clone()),
+            because: self.because.clone(),
+        }
+    }
+
+    /// The promise as far as it is given.
+    pub fn request(&self, delta: Option<Delta>, digits: u32) -> Result<Request> {
+        let epsilon = self.promise.as_deref().map(|promise| quantity("--promise", promise)).transpose()?;
+        Ok(Request { epsilon, delta, is_adaptive: self.adaptive, digits })
+    }
 }
 
-pub fn run(ledger: &str, release: &str, delta: Delta, args: &AdditionArgs, format: &Format) -> Result<Exit> {
-    let Some(promise) = &args.promise else { bail!("--promise is missing: the largest epsilon of everything") };
-    let limit = Limit {
-        epsilon: quantity("--promise", promise)?,
-        delta,
-        basis: if args.adaptive { Basis::SumOfRho } else { Basis::Composition },
-        digits: format.digits,
-    };
-    let addition = Addition {
-        release: release.to_string(),
-        population: args.population.clone(),
-        name: args.name.clone(),
-        times: args.times.unwrap_or(1),
-        part: args.partition.clone().zip(args.part.clone()),
-        because: args.because.clone(),
-    };
+pub fn run(ledger: &str, release: &str, delta: Option<Delta>, args: &AdditionArgs, format: &Format) -> Result<Exit> {
+    let (addition, request) = (args.addition(release), args.request(delta, format.digits)?);
     progress::stage(&format!("epsilon with {release}"));
-    let decision = odometer::add(ledger, &addition, &limit)?;
+    let decision = odometer::add(ledger, &addition, &request)?;
     let mut page = format.page();
-    let answer = object(&decision, &limit);
+    let answer = object(&decision);
     page.records([json!({
         "population": answer["population"],
         "name": answer["name"],
@@ -85,13 +116,16 @@ pub fn run(ledger: &str, release: &str, delta: Delta, args: &AdditionArgs, forma
         "delta": answer["delta"],
     })]);
     page.object(answer);
-    page.text(words(&decision, &limit));
+    page.text(words(&decision));
     page.print()?;
     Ok(if decision.added.is_some() { Exit::Done } else { Exit::No })
 }
 
-fn words(decision: &Decision, limit: &Limit) -> String {
-    const DIGITS: usize = 7;
+/// The digits of an upper end in words.
+pub const DIGITS: usize = 7;
+
+fn words(decision: &Decision) -> String {
+    let limit = &decision.limit;
     let upper = |spent: &Spent| limit.deciding(spent).upper_text(DIGITS);
     let (promise, delta) = (exact_text(&limit.epsilon), exact_text(&limit.delta));
     let Decision { name, ledger, population, .. } = decision;
@@ -114,24 +148,28 @@ fn words(decision: &Decision, limit: &Limit) -> String {
     if let Some((epsilon, delta)) = &decision.other_promise {
         text += &format!("The promise of the addition before was another one: epsilon {epsilon} at delta = {delta}.\n");
     }
-    if !limit.is_by_rho(&decision.after) {
+    text += limit.basis.covers();
+    if !limit.is_by_rho(&decision.after) && !limit.is_of_ledger {
         text += &format!(
-            "This holds for noise that is fixed before any result is seen. Where the noise of a release follows from earlier results, decide by the sum of rho (--adaptive): epsilon at most {}.\n",
+            " Where these follow from earlier results, decide by the sum of rho (--adaptive): epsilon at most {}.",
             decision.after.zcdp_epsilon.upper_text(DIGITS)
         );
     }
-    text
+    text + "\n"
 }
 
-fn object(decision: &Decision, limit: &Limit) -> Value {
-    let spent = |spent: &Spent| {
-        json!({
-            "epsilon": limit.deciding(spent).to_json(),
-            "by": if limit.is_by_rho(spent) { "rho" } else { "composition" },
-            "rho": exact(&spent.rho),
-            "zcdp_epsilon": spent.zcdp_epsilon.to_json(),
-        })
-    };
+/// The account of everything, by the one that decides.
+pub fn spent(limit: &Limit, spent: &Spent) -> Value {
+    json!({
+        "epsilon": limit.deciding(spent).to_json(),
+        "by": if limit.is_by_rho(spent) { "rho" } else { "composition" },
+        "rho": exact(&spent.rho),
+        "zcdp_epsilon": spent.zcdp_epsilon.to_json(),
+    })
+}
+
+fn object(decision: &Decision) -> Value {
+    let limit = &decision.limit;
     let log = decision.added.as_ref();
     let log =
         log.map(|(line, sha256, file)| json!({ "file": file.display().to_string(), "line": line, "sha256": sha256 }));
@@ -143,8 +181,9 @@ fn object(decision: &Decision, limit: &Limit) -> Value {
         "added": decision.added.is_some(),
         "promise": exact(&limit.epsilon),
         "delta": exact(&limit.delta),
-        "before": decision.before.as_ref().map(spent),
-        "after": spent(&decision.after),
+        "adaptive": limit.basis == Basis::SumOfRho,
+        "before": decision.before.as_ref().map(|before| spent(limit, before)),
+        "after": spent(limit, &decision.after),
         "other_promise": other.map(|(epsilon, delta)| json!({ "epsilon": epsilon, "delta": delta })),
         "log": log,
     })

@@ -4,7 +4,8 @@ use anyhow::Result;
 use dp_assay::ledger::{LedgerEntry, LedgerFile, Partition, Population};
 use serde_json::{Value, json};
 
-use crate::cli::{exit::Exit, page::Page};
+use super::withdrawn;
+use crate::cli::{exit::Exit, output::exact, page::Page};
 
 /// How often an entry was published, and its part, where that is not once and about all records.
 pub fn place(entry: &LedgerEntry) -> Value {
@@ -32,6 +33,7 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
     page.object(object(ledger));
     page.records(ledger.populations.iter().flat_map(records));
     page.text(format!("{}: {}\n\n{}\n\n", ledger.name, ledger.title, ledger.rule.trim()));
+    put_promise(&mut page, ledger);
     for population in &ledger.populations {
         page.text(format!("{}, {} neighbors\n", population.name, population.neighbors.name()));
         if population.entries.is_empty() {
@@ -42,6 +44,7 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
                 population.entries.iter().map(row).collect(),
             );
         }
+        put_withdrawn(&mut page, population);
         page.text("\n");
     }
     for Partition { name, rule, parts } in &ledger.partitions {
@@ -54,7 +57,7 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
                 line.number.to_string(),
                 line.date.clone(),
                 line.population.clone(),
-                line.name.clone(),
+                if line.withdraws.is_some() { format!("{}, withdrawn", line.name) } else { line.name.clone() },
                 line.epsilon.clone(),
                 line.promise.clone(),
                 line.delta.clone(),
@@ -62,6 +65,11 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
         });
         page.text("Added, with the epsilon of everything then, at most:\n");
         page.table(&["line", "date", "population", "entry", "epsilon", "promise", "delta"], lines.collect());
+        for (line, _) in &ledger.log {
+            if let Some(because) = &line.because {
+                page.text(format!("The reason of line {}: {because}\n", line.number));
+            }
+        }
         let head = ledger.log.last().map(|(_, hash)| hash.as_str()).unwrap_or_default();
         page.text(format!("The last line of the log has the SHA-256 {head}\n"));
     }
@@ -73,6 +81,37 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
     }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// The promise of a ledger, and what it covers.
+pub fn put_promise(page: &mut Page, ledger: &LedgerFile) {
+    if let Some(promise) = &ledger.promise {
+        page.text(format!(
+            "Promise: a release is added only if everything in its population then has epsilon at most {} at delta = {}; adaptive = {}. {}\n\n",
+            promise.epsilon,
+            promise.delta,
+            promise.is_adaptive,
+            promise.basis().covers()
+        ));
+    }
+}
+
+/// The same in JSON.
+pub fn promise(ledger: &LedgerFile) -> Value {
+    ledger.promise.as_ref().map_or(Value::Null, |promise| {
+        json!({ "epsilon": exact(&promise.epsilon), "delta": exact(&promise.delta), "adaptive": promise.is_adaptive })
+    })
+}
+
+/// The entries that were never published.
+pub fn put_withdrawn(page: &mut Page, population: &Population) {
+    let drawn = population.entries.iter().map(|entry| (entry, false));
+    for (entry, never_drawn) in drawn.chain(population.never_drawn.iter().map(|entry| (entry, true))) {
+        if let Some(because) = &entry.withdrawn {
+            let spending = withdrawn::spending(never_drawn);
+            page.text(format!("  {} was never published: {because}. {spending}\n", entry.name));
+        }
+    }
 }
 
 fn row(entry: &LedgerEntry) -> Vec<String> {
@@ -98,13 +137,15 @@ fn entry(entry: &LedgerEntry) -> Value {
         "part": entry.part.as_ref().map(|part| &part.part),
         "budget_only": entry.is_budget_only(),
         "log": entry.log,
+        "withdrawn": entry.withdrawn,
     })
 }
 
 fn object(ledger: &LedgerFile) -> Value {
     let populations = ledger.populations.iter().map(|population| {
         let entries: Vec<Value> = population.entries.iter().map(entry).collect();
-        json!({ "name": population.name, "neighbors": population.neighbors.name(), "entries": entries })
+        let never_drawn: Vec<Value> = population.never_drawn.iter().map(entry).collect();
+        json!({ "name": population.name, "neighbors": population.neighbors.name(), "entries": entries, "never_drawn": never_drawn })
     });
     let partitions = ledger.partitions.iter();
     let partitions = partitions.map(|one| json!({ "name": one.name, "rule": one.rule, "parts": one.parts }));
@@ -117,6 +158,9 @@ fn object(ledger: &LedgerFile) -> Value {
             "epsilon": line.epsilon,
             "promise": line.promise,
             "delta": line.delta,
+            "adaptive": line.adaptive,
+            "withdraws": line.withdraws,
+            "because": line.because,
             "sha256": hash,
         })
     });
@@ -124,6 +168,7 @@ fn object(ledger: &LedgerFile) -> Value {
         "ledger": ledger.name,
         "title": ledger.title,
         "rule": ledger.rule,
+        "promise": promise(ledger),
         "populations": populations.collect::<Vec<_>>(),
         "partitions": partitions.collect::<Vec<_>>(),
         "log": lines.collect::<Vec<_>>(),

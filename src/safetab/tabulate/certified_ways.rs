@@ -94,11 +94,8 @@ impl CertifiedWays {
         let is_pure = privacy == Privacy::Pure;
         let earlier = EarlierBudgets::from_json(&all, unit)
             .ok_or_else(|| reader.refuse("earlier_draws", "the budgets of these draws beside it"))?;
-        if !earlier.others.is_empty() {
-            return Err(reader.refuse(
-                "earlier_draws_of_another_unit",
-                "0: earlier draws of the same records spent a budget of another unit or relation, which is in no sum",
-            ));
+        if let Some(why) = earlier.no_sum() {
+            return Err(reader.refuse("earlier_draws_of_another_unit", &format!("0. {why}")));
         }
         if earlier.draws() > 0 {
             let budget = earlier.bound(&all, &budget);

@@ -1,0 +1,88 @@
+//! A ledger as one account, and the same ledger with another entry or with other noise.
+
+use rug::Rational;
+
+use super::{Entry, Ledger, MOST_WITH_MIXES};
+use crate::{
+    account::{Composition, Counts, Rho, Whole},
+    error::{Error, Result},
+    law::Law,
+    loss::family::Units,
+};
+
+impl Entry {
+    /// What one record changes in all, as it is given for two neighbors: where records change (`is_bounded`) the whole change, else what one record enters.
+    pub fn of_change(name: &str, whole: &Whole, is_bounded: bool) -> Result<Entry> {
+        let Whole::Composition(composition) = whole else {
+            let why = format!(
+                "{name}: block paths and mixes of groups are composed with a ledger as an entry: check the release with the ledger"
+            );
+            return Err(Error::unsuitable(why));
+        };
+        let (name, paths, rho) = (name.to_string(), vec![composition.clone()], composition.rho().clone());
+        Ok(Entry { name, paths, mixes: Vec::new(), is_change: is_bounded, rho, part: None })
+    }
+}
+
+impl Ledger {
+    /// Everything composed as one account. An error where of some release only the budget is known, where mixes of groups are too many, and where the ways of a record
+    /// differ in outputs that only one of two neighbors can have, or are not symmetric.
+    pub fn whole(&self) -> Result<Whole> {
+        let unknown = self.entries.iter().filter(|entry| entry.paths.is_empty()).map(|entry| entry.name.as_str());
+        let unknown: Vec<&str> = unknown.collect();
+        if !unknown.is_empty() {
+            let why = format!(
+                "of {} only the budget is known, which has no exact account with the other releases",
+                unknown.join(", ")
+            );
+            return Err(Error::unsuitable(why));
+        }
+        let ways = self.combinations(|entry| entry.paths.len());
+        if let Some(entry) =
+            self.entries.iter().find(|entry| !entry.mixes.is_empty()).filter(|_| ways > MOST_WITH_MIXES)
+        {
+            let why =
+                format!("the mixes of groups of {} are too many to be composed with the other releases", entry.name);
+            return Err(Error::unsuitable(why));
+        }
+        let ways = self.all_ways(|entry| Ok(entry.paths.clone()))?;
+        let mut accounts = self.accounts(ways, self.change()?)?;
+        match (accounts.pop(), accounts.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (None, _) => Err(Error::EmptyComposition),
+            (Some(_), false) => Err(Error::unsuitable(
+                "the ways of a record through these releases differ in outputs that only one of two neighbors can have, or are not symmetric: they are no single account",
+            )),
+        }
+    }
+
+    /// The same with one more release.
+    pub fn with(&self, entry: Entry) -> Result<Ledger> {
+        Ledger::new(self.entries.iter().cloned().chain([entry]).collect(), self.units)
+    }
+
+    /// The law of all noise of the last release; `None` if it has several, or only its budget is known.
+    pub fn law_of_last(&self) -> Option<Law> {
+        let mut laws = self.entries.last()?.paths.iter().flat_map(Composition::counts).map(|counts| &counts.law);
+        let first = laws.next()?;
+        laws.all(|law| law == first).then(|| first.clone())
+    }
+
+    /// The same ledger, where all noise of the last release has another law. An error where that is out of range.
+    pub fn with_law_of_last(&self, law: &Law) -> Result<Ledger> {
+        let mut entries = self.entries.clone();
+        if let Some(last) = entries.last_mut() {
+            let with = |path: &Composition| {
+                let counts: Result<Vec<Counts>> =
+                    path.counts().iter().map(|counts| counts.with_law(law.clone())).collect();
+                Composition::new(counts?)
+            };
+            last.paths = last.paths.iter().map(with).collect::<Result<_>>()?;
+            let largest = last.paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
+            // A changed record leaves one way and enters another.
+            let sides = if self.units == Units::Pairs && !last.is_change { 2_u32 } else { 1 };
+            last.rho = Rho::new(Rational::from(&**largest * sides))?;
+        }
+        Ledger::new(entries, self.units)
+    }
+}

@@ -1,0 +1,220 @@
+//! The promise of a ledger, which every addition keeps and the log binds, and candidates that are checked without entering them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::{
+    common::program::{assay, json},
+    ledger::{Bench, DELTA, ends, entry, epsilon, overlap, release},
+};
+
+/// A promise as it stands in a ledger.
+fn promise(epsilon: &str, adaptive: bool) -> String {
+    format!("promise = {{ epsilon = '{epsilon}', delta = 1e-6, adaptive = {adaptive} }}\n")
+}
+
+fn with_promise(bench: &Bench, promise: &str) {
+    let text = bench.read("l.toml");
+    let without: String =
+        text.split_inclusive('\n').filter(|line| !line.starts_with("promise")).collect::<Vec<_>>().concat();
+    bench.put("l.toml", &without.replacen("[[population]]", &format!("{promise}[[population]]"), 1));
+}
+
+/// Adds a release under the promise of the ledger: the status, the answer and the error.
+fn add(bench: &Bench, release: &str, more: &[&str]) -> (i32, Value, String) {
+    let (ledger, release) = (bench.at("l.toml"), bench.at(release));
+    let words = [&["ledger", &ledger, "--add", &release, "--json", "--digits", "6"][..], more].concat();
+    let output = assay(&words).output().unwrap();
+    let answer = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    (output.status.code().unwrap(), answer, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn text_of(words: &[&str]) -> String {
+    let output = assay(words).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_addition_keeps_the_promise_of_the_ledger() {
+    let bench = Bench::new("add-remove", "");
+    with_promise(&bench, &promise("0.75", false));
+    for _ in 0..2 {
+        let (status, answer, error) = add(&bench, "weekly.toml", &[]);
+        assert_eq!(
+            (status, answer["promise"].to_string().as_str(), &answer["adaptive"]),
+            (0, "0.75", &false.into()),
+            "{error}"
+        );
+    }
+    let before = (bench.read("l.toml"), bench.read("l.toml.log"));
+    let (status, answer, _) = add(&bench, "weekly.toml", &[]);
+    assert!(status == 1 && ends(&answer["after"]["epsilon"]).1 > 0.75, "{answer}");
+    // What is given beside it is the same, or refused.
+    for (more, said) in [
+        (&["--promise", "0.8"][..], "epsilon is 0.75 in the promise of the ledger"),
+        (&["--delta", "1e-5"], "delta is 1e-6 in the promise of the ledger"),
+        (&["--adaptive"], "adaptive is false in the promise of the ledger"),
+    ] {
+        let (status, _, error) = add(&bench, "weekly.toml", more);
+        assert!(status == 2 && error.contains(said), "{more:?}: {error}");
+    }
+    assert_eq!(add(&bench, "weekly.toml", &["--promise", "3/4", "--delta", "0.000001"]).0, 1);
+    assert_eq!((bench.read("l.toml"), bench.read("l.toml.log")), before);
+    // Each population keeps it, and it is the default delta of the account.
+    let account = json(&["ledger", &bench.at("l.toml"), "--digits", "8"]);
+    assert!(overlap(&account["populations"][0]["composed"]["epsilon"], &epsilon(&["--discrete-gaussian", "200x6"])));
+    let shown = &bench.shown()["promise"];
+    assert_eq!((shown["epsilon"].to_string().as_str(), &shown["adaptive"]), ("0.75", &false.into()), "{shown}");
+    let said = text_of(&["ledger", &bench.at("l.toml"), "--show"]);
+    assert!(
+        said.contains(
+            "epsilon at most 0.75 at delta = 1e-6; adaptive = false. This holds for noise that is fixed before"
+        ),
+        "{said}"
+    );
+}
+
+/// What the log was written under: another promise needs a reason, and no reason changes the basis.
+#[test]
+fn the_log_binds_the_promise_of_the_ledger() {
+    let bench = Bench::new("add-remove", "");
+    with_promise(&bench, &promise("0.9", false));
+    assert_eq!(add(&bench, "weekly.toml", &[]).0, 0);
+    for (other, said) in [
+        (promise("0.8", false), "was epsilon 0.9 at delta = 1e-6 in line 1"),
+        (promise("9", false), "was epsilon 0.9 at delta = 1e-6 in line 1"),
+        (promise("0.9", true), "adaptive cannot become true later"),
+        (String::new(), "the promise is gone that line 1"),
+    ] {
+        with_promise(&bench, &other);
+        let message = bench.refused(&["--show"]);
+        assert!(message.contains(said), "{other}: {message}");
+    }
+    // A reason changes the numbers, for all lines before it, and not the basis.
+    let reason = ["--because", "the board decided on 1 May"];
+    for other in [promise("9", true), String::new()] {
+        with_promise(&bench, &other);
+        assert_eq!(add(&bench, "weekly.toml", &reason).0, 2, "{other}");
+    }
+    with_promise(&bench, &promise("9", false));
+    assert_eq!(add(&bench, "weekly.toml", &[]).0, 2);
+    assert_eq!(add(&bench, "weekly.toml", &reason).0, 0);
+    assert_eq!(add(&bench, "weekly.toml", &[]).0, 0);
+    let said = text_of(&["ledger", &bench.at("l.toml"), "--show"]);
+    assert!(said.contains("The reason of line 2: the board decided on 1 May"), "{said}");
+    let log = &bench.shown()["log"];
+    assert_eq!(
+        (&log[0]["because"], &log[1]["because"], &log[1]["adaptive"]),
+        (&Value::Null, &reason[1].into(), &false.into())
+    );
+    // A reason is about an addition.
+    assert!(bench.refused(&["--check", "x", "--because", "y"]).contains("--add"));
+}
+
+/// The sum of rho decides, pure guarantees with rho = epsilon^2 / 2; a ledger that began otherwise cannot have it.
+#[test]
+fn an_adaptive_promise_is_decided_by_the_sum_of_rho() {
+    let bench = Bench::new("add-remove", "");
+    with_promise(&bench, &promise("4", true));
+    let (status, answer, error) = add(&bench, "pure.toml", &[]);
+    assert_eq!((status, &answer["after"]["by"], &answer["adaptive"]), (0, &"rho".into(), &true.into()), "{error}");
+    // 1/2 * (1/2)^2.
+    assert_eq!(answer["after"]["rho"].to_string(), "0.125");
+    let (_, answer, _) = add(&bench, "gaussian.toml", &[]);
+    assert_eq!(answer["after"]["rho"].to_string(), "0.1375");
+    // The exact composition of the same is far below.
+    let composed = epsilon(&["--pure", "1/2", "--gaussian", "40"]);
+    assert!(ends(&answer["after"]["epsilon"]).0 > ends(&composed).1 + 0.5, "{answer} {composed}");
+    assert!(add(&bench, "approximate.toml", &[]).2.contains("only one of two neighbors can have"));
+    let said = text_of(&["ledger", &bench.at("l.toml"), "--show"]);
+    assert!(said.contains("adaptive = true. This holds also where the noise of a release"), "{said}");
+    with_promise(&bench, &promise("4", false));
+    assert!(bench.refused(&["--show"]).contains("adaptive cannot become false later"));
+    // Lines that were added without a promise of the ledger, by the exact composition.
+    let bench = Bench::new("add-remove", "");
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    with_promise(&bench, &promise("9", true));
+    assert!(bench.refused(&["--show"]).contains("line 1 of the log was added by the exact composition"));
+    with_promise(&bench, &promise("9", false));
+    assert_eq!(add(&bench, "weekly.toml", &[]).0, 0);
+    // A promise that is none.
+    for (wrong, said) in [
+        ("promise = { epsilon = 1 }\n", "missing field `delta`"),
+        ("promise = { epsilon = 1, delta = 2 }\n", "line 5, column 34: delta = 2 is out of range"),
+        ("promise = { epsilon = -1, delta = 1e-9 }\n", "epsilon = -1 is out of range"),
+        ("promise = { epsilon = 1, delta = 1e-9, adaptiv = true }\n", "adaptive"),
+    ] {
+        with_promise(&bench, wrong);
+        let message = bench.refused(&["--show"]);
+        assert!(message.contains(said), "{wrong}: {message}");
+    }
+}
+
+/// What an addition would do, of several candidates side by side; nothing is written.
+#[test]
+fn candidates_are_checked_and_not_entered() {
+    let bench = Bench::new("add-remove", &entry("weekly", ""));
+    with_promise(&bench, &promise("0.75", false));
+    bench.put("loud.toml", &release("loud", "add-remove", "sigma2 = 1"));
+    let before = (bench.read("l.toml"), bench.files());
+    let (one, other) = (bench.at("weekly.toml"), bench.at("loud.toml"));
+    let (status, answer) = bench.checked(&["--check", &one, "--check", &other]);
+    let [first, second] = answer["candidates"].as_array().unwrap().as_slice() else { panic!("{answer}") };
+    assert_eq!((status, &first["fits"], &second["fits"]), (1, &true.into(), &false.into()), "{answer}");
+    assert_eq!((&first["name"], &second["name"]), (&"weekly (2)".into(), &"loud".into()));
+    assert!(overlap(&first["epsilon"], &epsilon(&["--discrete-gaussian", "200x6"])), "{answer}");
+    // Each alone beside the ledger.
+    assert!(
+        overlap(&second["epsilon"], &epsilon(&["--discrete-gaussian", "200x3", "--discrete-gaussian", "1"])),
+        "{answer}"
+    );
+    assert!(overlap(&answer["before"]["epsilon"], &epsilon(&["--discrete-gaussian", "200x3"])));
+    assert_eq!(bench.checked(&["--check", &one]).0, 0);
+    assert_eq!(bench.checked(&["--check", &one, "--times", "3"]).0, 1);
+    // The same decision as that of the addition, which writes.
+    assert_eq!((bench.read("l.toml"), bench.files()), before);
+    assert_eq!((add(&bench, "weekly.toml", &[]).0, add(&bench, "loud.toml", &[]).0), (0, 1));
+    // Without a promise of the ledger it has to be given.
+    let bare = Bench::new("add-remove", "");
+    assert!(bare.refused(&["--check", &one, "--delta", "1e-6"]).contains("--promise"));
+    assert!(bare.refused(&["--check", &one, "--promise", "1"]).contains("--delta"));
+    let (status, answer) = bare.checked(&[&["--check", &one, "--promise", "1"][..], &DELTA].concat());
+    assert!(status == 0 && answer["before"].is_null(), "{answer}");
+    assert_eq!(bare.files(), ["l.toml"]);
+    // A bundled ledger is checked as well.
+    let given = bare.at("given.toml");
+    let homes = ["--population", "households and housing units", "--promise", "1", "--delta", "1e-6", "--digits", "4"];
+    let output = assay(&[&["ledger", "us-2020-persons", "--check", &given][..], &homes].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A pure guarantee at its own epsilon is within its promise at every delta, also where the certified end is wider than its last digit.
+#[test]
+fn a_pure_guarantee_keeps_its_own_epsilon_at_every_delta() {
+    let bench = Bench::new("add-remove", "");
+    let at_first = bench.read("l.toml");
+    for (law, own) in [
+        ("law = 'pure'\nepsilon = '1/3'", "1/3"),
+        ("law = 'pure'\nepsilon = 1", "1"),
+        ("law = 'discrete-laplace'\nepsilon = '1/7'", "1/7"),
+        ("law = 'laplace'\nscale = 3", "1/3"),
+    ] {
+        bench.put("own.toml", &release("own", "add-remove", law));
+        for delta in ["1e-9", "1e-15", "1e-30", "1e-300"] {
+            bench.put("l.toml", &at_first);
+            let _ = fs::remove_file(bench.at("l.toml.log"));
+            let words =
+                ["ledger", &bench.at("l.toml"), "--add", &bench.at("own.toml"), "--promise", own, "--delta", delta];
+            let output = assay(&words).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{law} {delta}: {}", String::from_utf8_lossy(&output.stdout));
+            // A promise below it is not kept.
+            bench.put("l.toml", &at_first);
+            fs::remove_file(bench.at("l.toml.log")).unwrap();
+            let less = if own == "1" { "0.99" } else { "0.14" };
+            let words =
+                ["ledger", &bench.at("l.toml"), "--add", &bench.at("own.toml"), "--promise", less, "--delta", delta];
+            assert_eq!(assay(&words).output().unwrap().status.code(), Some(1), "{law} {delta}");
+        }
+    }
+}
