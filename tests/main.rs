@@ -34,6 +34,7 @@ mod households;
 mod laws;
 mod ledger;
 mod ledger_promise;
+mod ledger_spent;
 #[cfg(unix)]
 mod limits;
 mod measure;

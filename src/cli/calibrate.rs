@@ -6,7 +6,7 @@ mod sought;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dp_assay::{
     Error,
@@ -36,6 +36,7 @@ use super::{
     drawn::Drawn,
     exit::Exit,
     invocation,
+    of_ledger::OfLedger,
     progress::{self, Steps},
     queries::{self, CalibratedQuery},
     risk_goal::RiskGoal,
@@ -55,12 +56,14 @@ pub struct Args {
     /// The mechanism.
     #[command(flatten)]
     pub subject: Subject,
+    #[command(flatten)]
+    of_ledger: OfLedger,
     /// The delta that goes with epsilon, 0 < delta < 1; not needed with --match-curve and with a promise about risk
     #[arg(
         long,
         value_name = "DELTA",
         allow_hyphen_values = true,
-        required_unless_present_any = ["match_curve", "advantage", "beta", "posterior"]
+        required_unless_present_any = ["match_curve", "advantage", "beta", "posterior", "ledger"]
     )]
     delta: Option<String>,
     /// The epsilon to reach at delta
@@ -127,6 +130,11 @@ impl From<Match> for Against {
 pub fn run(args: &Args) -> Result<Exit> {
     if let Some((question, others)) = args.subject.question()? {
         return args.run_sought(question, others);
+    }
+    if args.of_ledger.is_given() {
+        bail!(
+            "--ledger: beside a ledger one number is sought: write ? in its place, as in --discrete-gaussian ?x10. For a release file use `assay ledger FILE --check RELEASE`"
+        );
     }
     let subject = args.subject.resolve()?;
     let (request, found) = args.find(&subject)?;

@@ -32,6 +32,7 @@ mod memo;
 mod multiline;
 mod nmf;
 mod noise;
+mod of_ledger;
 pub mod output;
 mod outputs;
 pub mod page;

@@ -19,7 +19,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use self::{
-    answers::{Answers, Request, reduction},
+    answers::{Answers, Request, Spared, reduction},
     sheets::Sheets,
 };
 use super::{
@@ -27,6 +27,7 @@ use super::{
     compared, epsilon,
     exit::Exit,
     invocation,
+    of_ledger::OfLedger,
     output::{enclosure, exact, named},
     page::Page,
     progress,
@@ -43,6 +44,8 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    of_ledger: OfLedger,
     /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
@@ -74,7 +77,10 @@ pub fn run(args: &Args) -> Result<Exit> {
             bail!("{option}: {}: is a folder: give the name of a file", path.display());
         }
     }
-    let subject = args.subject.resolve()?;
+    if let Some(option) = args.about_one_release().filter(|_| args.of_ledger.is_given()) {
+        bail!("{option}: it is about one release, and a ledger has several: leave it out, or give --release");
+    }
+    let subject = args.of_ledger.resolve(&args.subject)?;
     let audit = audited(args)?;
     let provenance = invocation::provenance()?;
     let sheets = Sheets { nist: args.nist.as_deref(), registry: args.registry.as_deref() };
@@ -114,6 +120,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(if audit.is_some_and(|audit| audit.verdict.deviates()) { Exit::No } else { Exit::Done })
 }
 
+impl Args {
+    /// An option that a ledger cannot have.
+    fn about_one_release(&self) -> Option<&'static str> {
+        let given =
+            [("--nist", self.nist.is_some()), ("--registry", self.registry.is_some()), ("--nmf", self.nmf.is_some())];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+}
+
 /// The sentences of the page.
 fn put_answers(
     page: &mut Page,
@@ -123,9 +138,12 @@ fn put_answers(
 ) {
     page.text(format!("{}\n\n", subject.title));
     let said = [
-        words::how_private(&request.delta, &answers.private),
+        words::how_private(&request.delta, subject, &answers.private),
         words::what_is_learned(&request.prior, subject, &answers.learned),
-        words::what_could_be_spared(&answers.spared),
+        match &answers.spared {
+            Ok(spared) => words::what_could_be_spared(spared),
+            Err(left_out) => vec![left_out.sentence()],
+        },
     ];
     for sentence in said.into_iter().chain(audit.map(words::noise)).flatten() {
         page.text(format!("{sentence}\n"));
@@ -165,7 +183,10 @@ fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Val
     if let Some(ways) = &answers.private.total.decided_by {
         object["worst_pair"] = json!(ways);
     }
-    if let Some(factor) = &answers.spared.common_factor {
+    if let Err(left_out) = &answers.spared {
+        object["left_out"] = json!([{ "section": answers::SPARED, "reason": left_out.0 }]);
+    }
+    if let Some(factor) = answers.spared.as_ref().ok().and_then(|spared| spared.common_factor.as_ref()) {
         object["factor"] = exact(factor);
         object["reduction_percent"] = exact(&reduction(factor));
     }
@@ -190,7 +211,7 @@ fn lines(answers: &Answers) -> Vec<Value> {
             "posterior_events": bound.posterior_of_events.value.to_json(),
             "advantage": bound.advantage.to_json(),
         });
-        if let Some(row) = answers.spared.rows().find(|row| row.name == line.name) {
+        if let Some(row) = answers.spared.iter().flat_map(Spared::rows).find(|row| row.name == line.name) {
             object["sigma2"] = exact(row.variances.first().unwrap_or(&row.factor));
             object["calibrated_sigma2"] = exact(&row.calibrated(&row.factor));
             object["reduction_percent"] = exact(&row.reduction());

@@ -254,6 +254,12 @@ impl Subject {
         !self.release.is_empty() || self.options().any(|(_, texts)| !texts.is_empty())
     }
 
+    /// Whether nothing is said of a mechanism, nor of whom it is about.
+    pub fn is_bare(&self) -> bool {
+        let is_once = self.group == 1 && self.repeat == 1 && self.neighbors.is_none();
+        !self.is_given() && is_once && !self.counts_as_given && !self.normalize
+    }
+
     /// The counts of each option, by the name of their law, which is that of the option.
     fn by_law(&self) -> [(&'static str, &[String]); 10] {
         [

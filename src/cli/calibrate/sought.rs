@@ -3,9 +3,11 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
-        Account, Answer,
+        Account, Answer, Delta,
+        promise::Promise,
         sought::{Found, Outcome, Question},
     },
+    ledger::LedgerPromise,
     numeric::Enclosure,
     release::subject,
 };
@@ -16,6 +18,7 @@ use super::{Args, Goal, Request, answer::in_words};
 use crate::cli::{
     exit::Exit,
     invocation,
+    of_ledger::Beside,
     output::{exact, exact_text},
     subject::{Resolved, law_notes, put_infinite_loss, put_relation},
 };
@@ -38,17 +41,31 @@ struct Sought {
 struct Nothing {
     question: Question,
     is_proven: bool,
+    /// Whether that is because of what the ledger has spent.
+    is_spent: bool,
     range: (Rational, Rational),
 }
 
 impl Args {
     /// The answer about a number that is sought.
-    pub(super) fn run_sought(&self, question: Question, others: subject::Subject) -> Result<Exit> {
-        self.refuse_beside_a_mark(&question)?;
-        let (goal, delta) = self.goal(others.relation(), others.repeat)?;
+    pub(super) fn run_sought(&self, question: Question, mut others: subject::Subject) -> Result<Exit> {
+        let beside = self.of_ledger.beside()?;
+        if let Some(beside) = &beside {
+            if others.relation() != beside.neighbors && (others.neighbors.is_some() || others.release.is_some()) {
+                bail!(
+                    "--ledger: {} has {} neighbors, and the mechanism other ones",
+                    beside.name,
+                    beside.neighbors.name()
+                );
+            }
+            others.neighbors = Some(beside.neighbors);
+        }
+        let promise = beside.as_ref().and_then(|beside| beside.promise.as_ref());
+        self.refuse_beside_a_mark(&question, promise.is_some())?;
+        let (goal, delta) = self.goal_beside(&others, promise)?;
         let request = Request { goal, delta, digits: self.format.digits, crossings: false, curves: false };
         let mut page = self.drawn.page(&self.format)?;
-        let sought = match self.seek(question, others, &request)? {
+        let sought = match self.seek(question, others, beside.as_ref(), &request)? {
             Ok(sought) => sought,
             Err(nothing) => {
                 let object = nothing.json();
@@ -81,7 +98,7 @@ impl Args {
     }
 
     /// Options about noise that is there.
-    fn refuse_beside_a_mark(&self, question: &Question) -> Result<()> {
+    fn refuse_beside_a_mark(&self, question: &Question, is_promised: bool) -> Result<()> {
         let given = [
             ("--match", self.match_.is_some()),
             ("--match-curve", self.match_curve.is_some()),
@@ -95,17 +112,43 @@ impl Args {
         if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
             bail!("{option}: it is about noise whose size is given, and of {text} a number is sought");
         }
-        let has_goal = self.epsilon.is_some() || self.risk.is_given();
+        let has_goal = self.epsilon.is_some() || self.risk.is_given() || is_promised;
         if !has_goal {
             bail!("{text}: a number is sought for a target: give --epsilon, or a target of risk such as --advantage");
         }
         Ok(())
     }
 
+    /// The goal: as given, or the promise of the ledger.
+    fn goal_beside(
+        &self,
+        others: &subject::Subject,
+        promise: Option<&LedgerPromise>,
+    ) -> Result<(Goal, Option<Delta>)> {
+        let Some(promise) = promise.filter(|_| self.epsilon.is_none() && !self.risk.is_given()) else {
+            return self.goal(others.relation(), others.repeat);
+        };
+        if promise.is_adaptive {
+            bail!(
+                "--ledger: its promise is decided by the sum of rho (adaptive = true): `assay ledger FILE --check RELEASE` finds the number of a release file"
+            );
+        }
+        if let Some(delta) = &self.delta {
+            bail!(
+                "--delta {delta}: the ledger promises epsilon {} at delta = {}: leave it out, or give --epsilon as well",
+                promise.epsilon,
+                promise.delta
+            );
+        }
+        let (epsilon, delta) = (promise.epsilon.clone(), promise.delta.clone());
+        Ok((Goal::Promise(Promise::Epsilon { delta: delta.clone(), epsilon }), Some(delta)))
+    }
+
     fn seek(
         &self,
         question: Question,
         others: subject::Subject,
+        beside: Option<&Beside>,
         request: &Request,
     ) -> Result<std::result::Result<Sought, Nothing>> {
         let promise = request.promise(None)?;
@@ -115,19 +158,32 @@ impl Args {
             subject.resolve()
         };
         let decimals = question.decimals(self.decimals).context("--decimals")?;
-        let family = |value: &Rational| with(value).map(|resolved| resolved.whole);
+        let family = |value: &Rational| {
+            let resolved = with(value)?;
+            beside.map_or_else(|| Ok(resolved.whole.clone()), |beside| beside.with(&resolved))
+        };
         let outcome = question
             .answer(family, &promise, decimals)
             .with_context(|| format!("--{} {}", question.key(), question.text()))?;
         let Found { account, value, not_enough, is_neighbor_disproved } = match outcome {
             Outcome::Found(found) => found,
-            Outcome::None { is_proven, range } => return Ok(Err(Nothing { question, is_proven, range })),
+            Outcome::None { is_proven, range } => {
+                let is_spent = match (beside, &promise) {
+                    (Some(beside), Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
+                    _ => false,
+                };
+                return Ok(Err(Nothing { question, is_proven: is_proven || is_spent, is_spent, range }));
+            }
         };
         let (reached, target) = (
             request.goal.value(&account, request.delta.as_ref(), request.digits)?,
             request.target(&promise, &account)?,
         );
-        let subject = with(&value)?;
+        let mut subject = with(&value)?;
+        if let Some(beside) = beside {
+            subject.title = format!("{}, beside everything in the ledger {}", subject.title, beside.name);
+            subject.whole = account;
+        }
         Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target }))
     }
 }
@@ -205,6 +261,9 @@ impl Nothing {
     fn in_words(&self, request: &Request) -> String {
         let (name, [least, most]) = (self.question.number.name, [&self.range.0, &self.range.1].map(exact_text));
         let known = match self.is_proven {
+            true if self.is_spent => {
+                format!("no {name} keeps the target: what the ledger has spent is proven to break it")
+            }
             true => format!("no {name} from {least} to {most} keeps the target: proven at the most private end"),
             false => format!(
                 "of {name} from {least} to {most}, none that was tried is proven to keep the target; others may"

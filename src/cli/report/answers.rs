@@ -37,10 +37,23 @@ pub struct Answers {
     pub private: epsilon::Found,
     /// What does an adversary learn?
     pub learned: bound::Found,
-    /// How much noise could be spared?
-    pub spared: Spared,
+    /// How much noise could be spared? Or why that does not apply.
+    pub spared: std::result::Result<Spared, LeftOut>,
     /// The profiles, for drawing.
     pub drawn: Drawn,
+}
+
+/// The section of the noise that could be smaller.
+pub const SPARED: &str = "How much noise could be spared?";
+
+/// The reason why a section does not apply.
+pub struct LeftOut(pub &'static str);
+
+impl LeftOut {
+    /// The section and the reason.
+    pub fn sentence(&self) -> String {
+        format!("Left out: {} {}", SPARED, self.0)
+    }
 }
 
 /// The least noise, of each level alone and of all together.
@@ -74,7 +87,10 @@ impl Request {
             with_exceeded: false,
         };
         let learned = bound::find(subject, &learned)?;
-        let spared = self.spared(subject)?;
+        let spared = match subject.part_word {
+            "release" => Err(LeftOut("The releases of a ledger are published: their noise is what it was.")),
+            _ => Ok(self.spared(subject)?),
+        };
         progress::stage("drawing the curves");
         let drawn = Drawn::of(subject, &private.total.compared.epsilon)?;
         Ok(Answers { private, learned, spared, drawn })

@@ -14,7 +14,7 @@ use super::super::{
     subject::{Resolved, decided},
 };
 use super::{
-    answers::{Answers, Request},
+    answers::{Answers, Request, SPARED},
     assumed, charts,
     tables::{self, Table},
     words,
@@ -77,7 +77,7 @@ pub fn page(
 const CONTENTS: [(&str, &str); 6] = [
     ("private", "How private?"),
     ("learned", "What does an adversary learn?"),
-    ("spared", "How much noise could be spared?"),
+    ("spared", SPARED),
     ("assumed", "Assumptions"),
     ("words", "Glossary"),
     ("origin", "Provenance"),
@@ -154,7 +154,7 @@ fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Resu
         )?)
     };
     let found = &answers.private;
-    let said = words::how_private(&request.delta, found);
+    let said = words::how_private(&request.delta, subject, found);
     let below = html! {
         (table(&tables::of_epsilon(&request.delta, found)))
         @for sentence in decided(found.decided()) { p.about { (sentence) } }
@@ -188,7 +188,10 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
 }
 
 fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> {
-    let spared = &answers.spared;
+    let spared = match &answers.spared {
+        Ok(spared) => spared,
+        Err(left_out) => return Ok(view(CONTENTS[2], &[left_out.sentence()], html! {}, &[], html! {})),
+    };
     let chart = match charts::noise(spared) {
         None => html! {},
         Some(chart) => figure(

@@ -13,7 +13,7 @@ use super::answers::{Drawn, Spared, reduction};
 pub use dp_assay::provenance::command_line;
 
 /// How private?
-pub fn how_private(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
+pub fn how_private(delta: &Delta, subject: &Resolved, found: &epsilon::Found) -> Vec<String> {
     let total = &found.total;
     let what =
         if found.levels.is_empty() { "What is published" } else { "Everything that is published, taken together," };
@@ -25,7 +25,7 @@ pub fn how_private(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
     said.push(beside(&total.epsilon.value, &total.compared));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.epsilon.value.approximate()) {
         let of = |line: &epsilon::Line| format!("{} ({})", line.epsilon.value.shown(4), line.name);
-        said.push(format!("The levels alone are between {} and {}.", of(least), of(most)));
+        said.push(format!("The {}s alone are between {} and {}.", subject.part_word, of(least), of(most)));
     }
     said
 }
@@ -90,7 +90,8 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
         let of = |line: &bound::Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
         said.push(format!(
-            "From one level alone they are right at most between {} and {} % of the time.",
+            "From one {} alone they are right at most between {} and {} % of the time.",
+            subject.part_word,
             of(least),
             of(most)
         ));

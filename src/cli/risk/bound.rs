@@ -18,6 +18,7 @@ use super::super::{
     arguments::quantity,
     drawn::Drawn,
     exit::Exit,
+    of_ledger::{OfLedger, ways_note},
     output::{self, exact, exact_text},
     progress::Steps,
     subject::{self, Format, Resolved, Subject},
@@ -33,6 +34,8 @@ pub struct Args {
     /// The mechanism.
     #[command(flatten)]
     pub subject: Subject,
+    #[command(flatten)]
+    of_ledger: OfLedger,
     /// The prior probability, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
@@ -293,8 +296,8 @@ impl Found {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let subject = args.subject.resolve()?;
     let request = args.request(true)?;
+    let subject = args.of_ledger.resolve(&args.subject)?;
     let found = find(&subject, &request)?;
     let mut page = args.drawn.page(&args.format)?;
     page.object(found.object(&subject, &request));
@@ -318,6 +321,7 @@ pub fn run(args: &Args) -> Result<Exit> {
          exceeded: the posterior after the outputs is above this number with at most probability delta, whichever of these counts a record changes.\n",
     );
     page.text(format!("{}\n", allowed.formula()));
+    ways_note(&subject).iter().for_each(|note| page.text(format!("{note}\n")));
     page.note(subject.note());
     page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));
     args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;

@@ -15,6 +15,7 @@ use super::super::{
     curve::short,
     drawn::{Drawn, Points},
     exit::Exit,
+    of_ledger::OfLedger,
     output::{ends, exact, exact_text, json_number},
     page,
     progress::{self, Steps},
@@ -30,6 +31,8 @@ use super::common::prior;
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    of_ledger: OfLedger,
     /// The prior probability, 0 < Q < 1
     #[arg(long, value_name = "Q", allow_hyphen_values = true)]
     prior: String,
@@ -61,7 +64,7 @@ const COLUMNS: [&str; 7] = [
 pub fn run(args: &Args) -> Result<Exit> {
     let prior = prior(&args.prior)?;
     let (alphas, points) = args.alphas()?;
-    let subject = args.subject.resolve()?;
+    let subject = args.of_ledger.resolve(&args.subject)?;
     progress::stage("best test of each type I error");
     let steps = Steps::new(alphas.len() as u64);
     let evaluator = subject.whole.evaluator();

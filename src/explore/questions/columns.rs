@@ -148,7 +148,7 @@ pub fn columns(question: &Question) -> Result<Parts> {
     let subject = Subject { release: Some(release.clone()), ..Subject::default() }.resolve()?;
     let (delta, found) = epsilon.find(&subject.until(&question.stop), !question.is_moving)?;
     let cells = cells(&own, &release)?;
-    let mut said = words::how_private(&delta, &found);
+    let mut said = words::how_private(&delta, &subject, &found);
     said.insert(1, in_words(&cells));
     let line = epsilon_line(&release, &[options.as_slice(), &["--json".to_string()]].concat());
     let expression = format!("release.epsilon({}, digits={})", text(&args.delta), args.digits);

@@ -27,7 +27,7 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer: found.object(subject, &delta),
         records: found.records(),
-        said: words::how_private(&delta, &found),
+        said: words::how_private(&delta, subject, &found),
         tables: vec![table(&tables::of_epsilon(&delta, &found))],
         notes: decided.chain(wider).collect(),
         assumed: assumed::of_epsilon(&delta, &found),

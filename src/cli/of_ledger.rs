@@ -1,0 +1,98 @@
+//! A mechanism, or in its place everything that a ledger composes.
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    account::{
+        Delta, Epsilon, Whole,
+        ledger::{Entry, Ledger},
+    },
+    ledger::{LedgerFile, LedgerPromise},
+    numeric::Certainty,
+    release::Neighbors,
+};
+
+use super::subject::{Resolved, Subject};
+
+/// Everything in a ledger.
+#[derive(clap::Args)]
+pub struct OfLedger {
+    /// Everything in a ledger, a bundled one or a TOML file: in place of a mechanism, or in calibrate beside it
+    #[arg(long, value_name = "NAME|FILE")]
+    ledger: Option<String>,
+    /// The population of the ledger [default: the only one]
+    #[arg(long, value_name = "NAME", requires = "ledger")]
+    population: Option<String>,
+}
+
+impl OfLedger {
+    /// Whether a ledger is given.
+    pub fn is_given(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// The mechanism, or all releases of the ledger.
+    pub fn resolve(&self, subject: &Subject) -> Result<Resolved> {
+        let Some(ledger) = &self.ledger else { return subject.resolve() };
+        if !subject.is_bare() {
+            bail!(
+                "--ledger: the ledger says what is accounted for, and for whom: leave out --release, counts, --neighbors, --group and --repeat"
+            );
+        }
+        let file = LedgerFile::find(ledger).context("--ledger")?;
+        let population = file.population(self.population.as_deref()).context("--population")?;
+        file.resolved(population).context("--ledger")
+    }
+}
+
+/// What a ledger has spent, beside which a number is sought.
+pub struct Beside {
+    /// The ledger and its population, for texts.
+    pub name: String,
+    /// The relation of the population.
+    pub neighbors: Neighbors,
+    /// The promise of the ledger.
+    pub promise: Option<LedgerPromise>,
+    /// What was entered; `None` if nothing was.
+    ledger: Option<Ledger>,
+}
+
+impl Beside {
+    /// Everything entered, composed with a mechanism that is given under the relation of the population.
+    pub fn with(&self, mechanism: &Resolved) -> dp_assay::Result<Whole> {
+        let Some(ledger) = &self.ledger else { return Ok(mechanism.whole.clone()) };
+        ledger
+            .with(Entry::of_change(&mechanism.title, &mechanism.whole, mechanism.neighbors == Neighbors::Bounded)?)?
+            .whole()
+    }
+
+    /// Whether what was entered is proven to exceed an epsilon at delta: so does everything with it.
+    pub fn breaks(&self, epsilon: &Epsilon, delta: &Delta) -> Result<bool> {
+        let Some(ledger) = &self.ledger else { return Ok(false) };
+        Ok(ledger.keeps(epsilon, delta)? == Certainty::No)
+    }
+}
+
+impl OfLedger {
+    /// What was spent; `None` without a ledger.
+    pub fn beside(&self) -> Result<Option<Beside>> {
+        let Some(ledger) = &self.ledger else { return Ok(None) };
+        let file = LedgerFile::find(ledger).context("--ledger")?;
+        let population = file.population(self.population.as_deref()).context("--population")?;
+        let ledger = match population.entries.is_empty() {
+            true => None,
+            false => Some(population.ledger().context("--ledger")?),
+        };
+        let name = format!("{} ({})", file.name, population.name);
+        Ok(Some(Beside { name, neighbors: population.neighbors, promise: file.promise.clone(), ledger }))
+    }
+}
+
+/// A note on the worst of many ways, of which none is named.
+pub fn ways_note(subject: &Resolved) -> Option<String> {
+    match &subject.whole {
+        Whole::WorstPath(worst) if subject.part_word == "release" => {
+            Some(format!("The whole is the worst of {} ways of a record through these releases.", worst.count()))
+        }
+        _ => None,
+    }
+}
