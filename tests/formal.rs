@@ -62,6 +62,25 @@ fn the_compiled_files_are_what_the_program_writes() {
     }
 }
 
+/// The sentence that `proofs/rocq/check` prints is read from Rocq's own answer; without Rocq on answers that it gave.
+#[test]
+fn what_rocq_answers_is_read_whole_or_refused() {
+    let Some(test) = python_test("proofs/rocq/test_statement.py") else { return };
+    assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stderr));
+}
+
+/// A test in Python, or nothing without Python.
+fn python_test(path: &str) -> Option<std::process::Output> {
+    let test = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    match std::process::Command::new("python3").arg("-B").arg(test).output() {
+        Ok(output) => Some(output),
+        Err(why) => {
+            eprintln!("skipped: no python3: {why}");
+            None
+        }
+    }
+}
+
 #[test]
 fn the_numbers_of_a_theorem_are_in_json() {
     let folder = tempfile::tempdir().unwrap();
