@@ -299,6 +299,24 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
     }
 }
 
+/// A memo has a copy of everything that decides the account of measurements.
+fn copied_to_a_memo(bench: &Bench) {
+    let out = bench.at("memo");
+    assay(&["memo", "--ledger", &bench.at("l.toml"), "--delta", "1e-10", "--out", &out]).assert().success();
+    let copies = [
+        ("measurements.json", "measured/measurements.json"),
+        ("spine.toml", "spine/spine.toml"),
+        ("levels.csv", "spine/levels.csv"),
+        ("units.csv", "spine/units.csv"),
+        ("blocks.csv", "spine/blocks.csv"),
+    ];
+    for (copy, of) in copies {
+        assert_eq!(bench.read(&format!("memo/inputs/{copy}")), bench.read(of));
+    }
+    let release = dp_assay::release::bundled_text("pl94-units-us").unwrap();
+    assert_eq!(bench.read("memo/inputs/pl94-units-us.toml"), release);
+}
+
 #[test]
 fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     let bench = Bench::new("bounded", "[[entry]]\nmeasurements = 'measured'\n");
@@ -322,6 +340,7 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     // With the release and the spine the exact account, which is that of the draw at its delta.
     let own = bench.read("l.toml");
     bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
+    copied_to_a_memo(&bench);
     let answer = json(&["ledger", &bench.at("l.toml"), "--delta", "1e-10", "--digits", "8"]);
     assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &drawn["epsilon"]), "{answer} {drawn}");
     bench.put("l.toml", &format!("{own}release = 'pl94-units-pr'\nspine = 'spine'\n"));

@@ -179,6 +179,46 @@ fn a_ledger_has_a_certificate_of_all_where_nothing_is_a_worst_case() {
     let of = json(&["ledger", &ledger, "--delta", "1e-6"]);
     let composed = of["populations"][0]["composed"]["epsilon"]["lower"].to_string();
     assert!(text(&all, "memo.md").contains(&composed[..9]), "{composed}");
+    // A certificate names the ledger, and the text of it.
+    let hash: String = Sha256::digest(&all["inputs/ledger.toml"]).iter().map(|byte| format!("{byte:02x}")).collect();
+    for (name, part) in [("persons-all", "all composed"), ("persons-one", "one")] {
+        let certificate: Value = serde_json::from_str(&text(&all, &format!("certificates/{name}.json"))).unwrap();
+        let subject = format!("ledger l (SHA-256 {hash}), persons: {part}");
+        assert_eq!(certificate["claim"]["subject"], Value::from(subject));
+    }
+}
+
+#[test]
+fn files_of_masses_are_copied_and_hashed_whatever_count_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let noise = "value,mass\n-2,1/20\n-1,1/5\n0,1/2\n1,1/5\n2,1/20\n";
+    let table = put(folder.path(), "noise.csv", noise);
+    let pair = put(folder.path(), "pair.csv", "p,q\n9/10,1/2\n1/10,1/2\n");
+    let cells = put(
+        folder.path(),
+        "cells.csv",
+        "i,j,p\n0,0,1\n1,0,1/2\n1,2,1/2\n2,0,1/6\n2,2,1/2\n2,3,1/3\n3,2,1/4\n3,3,1/2\n3,4,1/4\n",
+    );
+    let hash = |text: &str| Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    for (option, file, name, end) in [
+        ("--table", &table, "noise.csv", "x3"),
+        ("--table", &table, "noise.csv", "x2@=2"),
+        ("--pair", &pair, "pair.csv", "x2"),
+        ("--p-table", &cells, "cells.csv", "x3"),
+        ("--table", &table, "noise.csv", ""),
+    ] {
+        let out = folder.path().join("memo");
+        let given = format!("{file}{end}");
+        let content = fs::read_to_string(file).unwrap();
+        assay(&["memo", option, &given, "--delta", "0.97", "--out", out.to_str().unwrap()]).assert().success();
+        let all = checked(&out);
+        assert_eq!(text(&all, &format!("inputs/{name}")), content, "{given}");
+        assert!(!text(&all, "memo.md").contains("not hashed"), "{given}");
+        // In the provenance of other answers as well.
+        let inputs = &json(&["delta", option, &given, "--epsilon", "0"])["provenance"]["inputs"];
+        assert_eq!(inputs, &serde_json::json!([{ "name": file, "sha256": hash(&content) }]), "{given}");
+        fs::remove_dir_all(&out).unwrap();
+    }
 }
 
 #[test]

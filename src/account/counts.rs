@@ -308,6 +308,14 @@ impl Counts {
         Counts::new(Law::Pair(Arc::new(pair)), count, 1)?.changed_by(shift.as_deref())
     }
 
+    #[cfg(feature = "mechanisms")]
+    /// The file that `FILE[xCOUNT][@SHIFT]` names, also with a question mark in place of one of the numbers.
+    pub fn named_file(text: &str) -> Result<String> {
+        let is_file = Path::new(text).is_file();
+        let (file, _, _) = if is_file { of_file(text)? } else { of_file(&text.replace('?', "1"))? };
+        Ok(file)
+    }
+
     /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise. An error for other forms, or values out of range.
     pub fn parse_gaussian(text: &str) -> Result<Self> {
         Counts::parse("gaussian", text)

@@ -7,6 +7,7 @@ use std::{env, ffi::OsString, path::Path};
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Command};
 use dp_assay::{
+    account::Counts,
     provenance::{Input, Provenance},
     release::input::public_input as recorded,
 };
@@ -18,6 +19,8 @@ use super::definition;
 enum Kind {
     /// It is hashed.
     Public,
+    /// It is hashed: a file, after whose name a count and a shift may stand.
+    Counted,
     /// It is only named.
     Confidential,
     /// It is only named: hashing it would read it twice.
@@ -45,8 +48,8 @@ const INPUTS: &[(&str, Kind)] = &[
     ("ledger", Kind::Public),
     ("measurements", Kind::Public),
     ("nmf", Kind::Large),
-    ("p_table", Kind::Public),
-    ("pair", Kind::Public),
+    ("p_table", Kind::Counted),
+    ("pair", Kind::Counted),
     ("persons", Kind::Confidential),
     ("place_names", Kind::Public),
     ("plan", Kind::Public),
@@ -57,7 +60,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("spec", Kind::Public),
     ("spine", Kind::Public),
     ("state_totals", Kind::Public),
-    ("table", Kind::Public),
+    ("table", Kind::Counted),
     ("targets", Kind::Public),
     ("totals", Kind::Public),
     ("truth", Kind::Confidential),
@@ -190,6 +193,10 @@ fn input(name: &str, kind: Kind) -> Result<Input> {
         Kind::Confidential => Ok(Input::confidential(Path::new(name))),
         Kind::Large => Ok(Input::not_hashed(Path::new(name))),
         Kind::Public => recorded(name).context("the provenance of the answer"),
+        Kind::Counted => {
+            let file = Counts::named_file(name).unwrap_or_else(|_| name.to_string());
+            recorded(&file).context("the provenance of the answer")
+        }
     }
 }
 
@@ -233,6 +240,25 @@ mod tests {
         definition::set(<crate::cli::Cli<crate::Applications> as clap::CommandFactory>::command);
         check(&definition::command());
         assert!(INPUTS.windows(2).all(|pair| pair[0].0 < pair[1].0), "sorted, each once");
+    }
+
+    #[test]
+    fn a_file_is_hashed_whatever_count_and_shift_follow_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("noise.csv").display().to_string();
+        std::fs::write(&path, "value,mass\n0,1\n").unwrap();
+        let plain = input(&path, Kind::Counted).unwrap();
+        assert!(matches!(plain.content, Content::Sha256(_)));
+        for end in ["x10", "@2", "x3@2", "x3@=2", "x?", "@?", "x?@1"] {
+            assert_eq!(input(&format!("{path}{end}"), Kind::Counted).unwrap(), plain, "{end}");
+        }
+        // A file whose own name ends like a count.
+        let other = format!("{path}x10");
+        std::fs::write(&other, "value,mass\n1,1\n").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let other = input(&other, Kind::Counted).unwrap();
+        assert!(other.name.ends_with("noise.csvx10") && other.content != plain.content);
+        assert_eq!(input(&path, Kind::Counted).unwrap().content, Content::NotHashed);
     }
 
     #[test]

@@ -115,7 +115,8 @@ impl Args {
         let name = self.subject.release_name();
         let text = name.map(Release::text).transpose().context("--release")?;
         let subject = self.subject.resolve()?;
-        Ok(memo::of_release(&subject, name.zip(text.as_deref()), request)?)
+        let files = self.subject.files()?;
+        Ok(memo::of_release(&subject, name.zip(text.as_deref()), &files, request)?)
     }
 
     fn object(&self, memo: &Memo, request: &memo::Request) -> Value {

@@ -339,6 +339,18 @@ impl Subject {
         self.by_law().into_iter().chain(files).chain(others)
     }
 
+    /// The files with the masses of the given laws, each once.
+    pub fn files(&self) -> Result<Vec<String>> {
+        let mut files: Vec<String> = Vec::new();
+        for text in self.table.iter().chain(&self.p_table).chain(&self.pair) {
+            let file = Counts::named_file(text)?;
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        Ok(files)
+    }
+
     /// The counts that were given one by one.
     fn singles(&self) -> Result<Vec<Counts>> {
         self.singles_but(None)

@@ -14,7 +14,7 @@ use crate::{
     numeric::{notation::exact_json, rational},
     release::{Changed, Neighbors, Release, bundled_text, place_beside},
     safetab::tabulate::CertifiedWays,
-    spine::spine_files::SavedSpine,
+    spine::spine_files::{SavedSpine, read_files},
     topdown::{
         measure::MeasurementPlan,
         measurement_files::{MANIFEST, Manifest},
@@ -78,6 +78,8 @@ pub struct LedgerEntry {
     pub place: String,
     /// The SHA-256 of that description; `None` for a release in memory.
     pub sha256: Option<String>,
+    /// The other files that decide what it spends: of measurements with an exact account the release that was drawn, and the files of the spine.
+    pub beside: Vec<String>,
     /// The counts that one record changes in it, once.
     pub spent: Spent,
     /// How often it was published, each time with noise of its own.
@@ -98,6 +100,7 @@ impl LedgerEntry {
             kind: Kind::Release,
             place,
             sha256: release.sha256.clone(),
+            beside: Vec::new(),
             spent: Spent::Release(Box::new(release)),
             times: 1,
             part: None,
@@ -190,6 +193,7 @@ struct Described {
     name: String,
     place: String,
     sha256: Option<String>,
+    beside: Vec<String>,
     spent: Spent,
 }
 
@@ -211,9 +215,9 @@ pub(super) fn read(reader: &TomlReader, raw: &Spanned<RawEntry>, part: Option<Pa
         return Err(reader.refuse(stated.span().start, why));
     }
     let name = raw.name.as_ref().map_or(described.name, |name| name.get_ref().clone());
-    let Described { kind, place, sha256, spent, .. } = described;
+    let Described { kind, place, sha256, beside, spent, .. } = described;
     let log = raw.log.as_ref().map(|log| log.get_ref().clone());
-    Ok(LedgerEntry { name, kind, place, sha256, spent, times, part, log, withdrawn: None })
+    Ok(LedgerEntry { name, kind, place, sha256, beside, spent, times, part, log, withdrawn: None })
 }
 
 fn described(reader: &TomlReader, at: usize, raw: &RawEntry) -> Result<Described> {
@@ -225,8 +229,10 @@ fn described(reader: &TomlReader, at: usize, raw: &RawEntry) -> Result<Described
             let exact = match (release, spine) {
                 (None, None) => None,
                 (Some(release), Some(spine)) => {
-                    let found = Release::find_beside(release.get_ref(), Path::new(reader.file()));
-                    Some((found.map_err(|why| refused(release, why))?, beside(reader, spine.get_ref())))
+                    let naming = Path::new(reader.file());
+                    let found = Release::find_beside(release.get_ref(), naming);
+                    let place = place_beside(release.get_ref(), naming);
+                    Some((found.map_err(|why| refused(release, why))?, place, beside(reader, spine.get_ref())))
                 }
                 (Some(field), None) | (None, Some(field)) => {
                     let why =
@@ -256,6 +262,7 @@ fn release(reader: &TomlReader, name: &Spanned<String>) -> Result<Described> {
         name: release.name.clone(),
         place: place_beside(name.get_ref(), naming),
         sha256: release.sha256.clone(),
+        beside: Vec::new(),
         spent: Spent::Release(Box::new(release)),
     })
 }
@@ -291,6 +298,7 @@ fn safetab(path: &Path) -> Result<Described> {
         name,
         place: file.display().to_string(),
         sha256: Some(sha256_of_text(&text)),
+        beside: Vec::new(),
         spent,
     })
 }
@@ -409,13 +417,15 @@ fn wrong(file: &Path, (line, column): (usize, usize), why: impl Into<String>) ->
 }
 
 /// A folder of `measure`, by its path or that of its `measurements.json`: its budget, or with the release and the spine its exact account.
-fn measurements(path: &Path, exact: Option<(Release, PathBuf)>) -> Result<Described> {
+fn measurements(path: &Path, exact: Option<(Release, String, PathBuf)>) -> Result<Described> {
     let (file, folder) = within(path, MANIFEST);
     let text = read_text(&file)?;
     let drawn = Drawn::parse(&file, &text)?;
     let name = if folder.is_empty() { drawn.release.clone() } else { folder };
+    let beside = exact.iter().flat_map(|(_, place, spine)| [place.clone()].into_iter().chain(read_files(spine)));
+    let beside = beside.collect();
     let spent = match (exact, &drawn.pure_epsilon) {
-        (Some((release, spine)), _) => drawn.exactly(&release, &spine)?,
+        (Some((release, _, spine)), _) => drawn.exactly(&release, &spine)?,
         (None, Some(epsilon)) => pure(&name, drawn.neighbors, epsilon)?,
         (None, None) => Spent::Budget { neighbors: drawn.neighbors, rho: drawn.budget },
     };
@@ -424,6 +434,7 @@ fn measurements(path: &Path, exact: Option<(Release, PathBuf)>) -> Result<Descri
         name,
         place: file.display().to_string(),
         sha256: Some(sha256_of_text(&text)),
+        beside,
         spent,
     })
 }

@@ -1,5 +1,7 @@
 //! The sections that all memos have, around a statement and its numbers.
 
+use std::{fs, path::Path};
+
 use super::{
     document::{Block, Document, Section, Table},
     folder::{File, Memo, Request, SUMS, sums},
@@ -7,7 +9,11 @@ use super::{
 };
 use crate::{
     certificate::{CHECKER, CHECKER_PAGE},
-    io::provenance::{COMMIT, Content, Input, VERSION, command_line, sha256_of_text},
+    error::{Error, Result},
+    io::{
+        provenance::{COMMIT, Content, Input, VERSION, command_line, sha256_of_text},
+        reading::{MOST_BYTES, read_text},
+    },
 };
 
 /// The names of the checkers in the folder.
@@ -28,6 +34,8 @@ pub(super) struct Draft {
     pub assumptions: Vec<String>,
     pub not_said: Vec<String>,
     pub inputs: Vec<File>,
+    /// Inputs that are too large to be copied, besides those of the request.
+    pub named: Vec<Input>,
     pub disagrees: bool,
 }
 
@@ -50,7 +58,7 @@ impl Draft {
         }
         let lower = name.to_lowercase();
         let end = ["csv", "json", "log"].into_iter().find(|end| lower.ends_with(&format!(".{end}"))).unwrap_or("toml");
-        let base = std::path::Path::new(name).file_stem().map_or(String::new(), |stem| slug(&stem.to_string_lossy()));
+        let base = Path::new(name).file_stem().map_or(String::new(), |stem| slug(&stem.to_string_lossy()));
         let named = |base: &str| format!("inputs/{base}.{end}");
         let mut path = named(&base);
         for count in 2.. {
@@ -60,6 +68,28 @@ impl Draft {
             path = named(&format!("{base}-{count}"));
         }
         self.inputs.push(File { name: path, text, about: name.to_string() });
+    }
+
+    /// Copies a file that decides an answer, as it was when the request was made. Of one that is too large to be read as a whole only the hash is recorded.
+    pub fn copy_file(&mut self, path: &Path, request: &Request) -> Result<()> {
+        let input = Input::public(path)?;
+        let known = request.inputs.iter().find(|other| other.name == input.name).and_then(Input::sha256);
+        if known.is_some_and(|known| input.sha256() != Some(known)) {
+            return Err(changed(&input.name));
+        }
+        let is_large = fs::metadata(path).is_ok_and(|about| about.len() > MOST_BYTES);
+        if is_large {
+            if known.is_none() && !self.named.contains(&input) {
+                self.named.push(input);
+            }
+            return Ok(());
+        }
+        let text = read_text(path)?;
+        if input.sha256().is_some_and(|sha256| sha256 != sha256_of_text(&text)) {
+            return Err(changed(&input.name));
+        }
+        self.copy(&input.name, text);
+        Ok(())
     }
 
     /// The memo.
@@ -139,7 +169,7 @@ impl Draft {
         ];
         let is_copied =
             |input: &Input| self.inputs.iter().any(|file| input.sha256().is_some_and(|sha256| sha256 == file.sha256()));
-        for input in request.inputs.iter().filter(|input| !is_copied(input)) {
+        for input in request.inputs.iter().chain(&self.named).filter(|input| !is_copied(input)) {
             let content = match &input.content {
                 Content::Sha256(sha256) => format!("{}, SHA-256 {sha256}", input.name),
                 Content::Confidential => format!("{}, confidential and not hashed", input.name),
@@ -163,6 +193,11 @@ impl Draft {
             ),
         ]
     }
+}
+
+/// An error: the copy of an input would not be what was accounted for.
+pub(super) fn changed(name: &str) -> Error {
+    Error::conflict(format!("{name} changed while it was read"))
 }
 
 /// The numbers without a certificate, those of one reason in one row.

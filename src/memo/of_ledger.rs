@@ -6,7 +6,7 @@ use rug::Rational;
 
 use super::{
     document::Block,
-    draft::{Draft, common_assumptions, common_limits, table},
+    draft::{Draft, changed, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, reason, slug},
 };
@@ -14,11 +14,11 @@ use crate::{
     account::ledger::{Balance, Ledger},
     certificate::{Certificate, Question},
     error::Result,
-    io::reading::read_text,
+    io::{provenance::sha256_of_text, reading::read_text},
     ledger::{Kind, LedgerEntry, LedgerFile, Population, log_path},
     numeric::{Enclosure, rational},
     release::{
-        Release,
+        Release, bundled_text,
         subject::{Resolved, Subject},
     },
 };
@@ -36,7 +36,11 @@ struct Line {
 pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
     let text = LedgerFile::text(name)?;
     let ledger = LedgerFile::find(name)?;
+    if LedgerFile::text(name)? != text {
+        return Err(changed(name));
+    }
     let mut draft = Draft { title: format!("Privacy memo: {}: {}", ledger.name, ledger.title), ..Draft::default() };
+    let origin = format!("ledger {} (SHA-256 {})", ledger.name, sha256_of_text(&text));
     draft.copy(name, text);
     if !ledger.log.is_empty() {
         draft.copy(&format!("{name}.log"), read_text(&log_path(Path::new(name)))?);
@@ -46,7 +50,16 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
             Kind::Release => Release::text(&entry.place)?,
             Kind::SafeTab | Kind::Measurements => read_text(Path::new(&entry.place))?,
         };
+        if entry.sha256.as_ref().is_some_and(|sha256| *sha256 != sha256_of_text(&text)) {
+            return Err(changed(&entry.place));
+        }
         draft.copy(&entry.place, text);
+        for file in &entry.beside {
+            match bundled_text(file) {
+                Some(text) => draft.copy(file, text.to_string()),
+                None => draft.copy_file(Path::new(file), request)?,
+            }
+        }
     }
     draft.about = vec![format!(
         "A ledger of several releases about the same records, delta = {}",
@@ -54,7 +67,7 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
     )];
     draft.statement = vec![said(&ledger.rule)];
     for population in &ledger.populations {
-        put(&mut draft, population, request)?;
+        put(&mut draft, population, &origin, request)?;
     }
     draft.assumptions = vec![
         format!("Delta = {}: every epsilon is the least at this delta, and at no other.", rational::display(&request.delta)),
@@ -81,7 +94,8 @@ fn said(words: &str) -> String {
     format!("The ledger says: \"{}\"", words.join(" ").replace('"', "'"))
 }
 
-fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<()> {
+/// The statement and the numbers of a population; `origin` names the ledger in its certificates.
+fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Request) -> Result<()> {
     if population.entries.is_empty() {
         draft.statement.push(format!("{}: nothing was entered.", population.name));
         return Ok(());
@@ -93,13 +107,14 @@ fn put(draft: &mut Draft, population: &Population, request: &Request) -> Result<
     let mut files = vec![format!("{}-all", slug(name))];
     for (entry, balance) in population.entries.iter().zip(&alone) {
         let file = free_name(format!("{}-{}", slug(name), slug(&entry.name)), &files);
-        let number = number_of_entry(population, entry, balance, &file, request)?;
+        let title = format!("{origin}, {name}: {}", entry.shown());
+        let number = number_of_entry((population, entry), balance, (&file, title), request)?;
         files.push(file);
         lines.push(line(entry.shown(), balance, number));
     }
     let known = population.entries.iter().filter(|entry| !entry.is_budget_only()).count();
     let composed = account.composed(&request.delta, request.digits)?;
-    let number = number_of_all(population, &account, &composed, request)?;
+    let number = number_of_all((population, &account), &composed, origin, request)?;
     let unknown: Vec<&str> =
         (population.entries.iter().filter(|entry| entry.is_budget_only())).map(|entry| entry.name.as_str()).collect();
     let all = if unknown.is_empty() {
@@ -228,10 +243,9 @@ fn row(line: &Line) -> Vec<String> {
 
 /// The epsilon of an entry alone, under the relation of the population.
 fn number_of_entry(
-    population: &Population,
-    entry: &LedgerEntry,
+    (population, entry): (&Population, &LedgerEntry),
     balance: &Balance,
-    file: &str,
+    (file, title): (&str, String),
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &balance.epsilon else { return Ok(None) };
@@ -245,7 +259,10 @@ fn number_of_entry(
         repeat: entry.times,
         ..Subject::default()
     };
-    let certificate = subject.resolve().and_then(|subject| prove(&subject, request));
+    let certificate = subject.resolve().and_then(|mut subject| {
+        subject.title = title;
+        prove(&subject, request)
+    });
     Ok(Some(checked(certificate, answer.value.clone(), file)?))
 }
 
@@ -257,16 +274,16 @@ fn free_name(name: String, taken: &[String]) -> String {
 
 /// The epsilon of all releases composed.
 fn number_of_all(
-    population: &Population,
-    account: &Ledger,
+    (population, account): (&Population, &Ledger),
     composed: &Balance,
+    origin: &str,
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &composed.epsilon else { return Ok(None) };
     let file = format!("{}-all", slug(&population.name));
     let certificate = match account.single()? {
         Some(composition) => {
-            let title = format!("{}: all composed", population.name);
+            let title = format!("{origin}, {}: all composed", population.name);
             prove(&Resolved::of_composition(title, population.neighbors, composition), request)
         }
         None => {

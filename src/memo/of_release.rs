@@ -1,9 +1,11 @@
 //! The memo of a release, or of counts given one by one.
 
+use std::path::Path;
+
 use rug::Rational;
 
 use super::{
-    draft::{Draft, common_assumptions, common_limits, table},
+    draft::{Draft, changed, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, slug},
 };
@@ -27,14 +29,22 @@ struct Line {
     compared: Compared,
 }
 
-/// The memo of a subject, and of the release file from which it was made: its name and its text.
-pub fn of_release(subject: &Resolved, release: Option<(&str, &str)>, request: &Request) -> Result<Memo> {
+/// The memo of a subject, of the release file from which it was made, by its name and its text, and of the files with the masses of its laws.
+pub fn of_release(
+    subject: &Resolved,
+    release: Option<(&str, &str)>,
+    files: &[String],
+    request: &Request,
+) -> Result<Memo> {
     let mut draft = Draft { title: format!("Privacy memo: {}", subject.title), ..Draft::default() };
     if let Some((name, text)) = release {
         if subject.release_sha256().is_some_and(|sha256| sha256 != sha256_of_text(text)) {
-            return Err(Error::conflict(format!("{name} changed while it was read")));
+            return Err(changed(name));
         }
         draft.copy(name, text.to_string());
+    }
+    for file in files {
+        draft.copy_file(Path::new(file), request)?;
     }
     let lines = lines(subject, request)?;
     let no_epsilon = Question::Delta { epsilon: Epsilon::try_from(Rational::new())? };

@@ -56,6 +56,11 @@ struct AboutFile {
     bypass_cutoff: Option<u32>,
 }
 
+/// The files of a folder that [`SavedSpine`] reads.
+pub(crate) fn read_files(folder: &Path) -> Vec<String> {
+    [ABOUT, "levels.csv", "units.csv", "blocks.csv"].map(|name| folder.join(name).display().to_string()).to_vec()
+}
+
 impl SavedSpine {
     /// Reads `spine.toml`, `levels.csv`, `units.csv` and `blocks.csv` of a folder.
     pub fn read(folder: &Path) -> Result<SavedSpine> {
