@@ -334,14 +334,20 @@ fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Res
 
 /// Approximately -d ln(delta) / d epsilon, in doubles.
 fn slope(ln_delta: impl Fn(&Rational) -> Result<f64>, epsilon: &Rational) -> Result<f64> {
+    let here = ln_delta(epsilon)?;
     let nudge = Rational::from(epsilon / 1000_u32) + Rational::from((1, 1_000_000));
     let further = Rational::from(epsilon + &nudge);
-    let slope = (ln_delta(epsilon)? - ln_delta(&further)?) / nudge.to_f64();
-    // Beyond the largest of bounded losses delta is zero.
-    if slope.is_finite() && slope > 0.0 { Ok(slope) } else { Err(Error::Unprovable { why: NO_SLOPE.to_string() }) }
+    let beyond = (here - ln_delta(&further)?) / nudge.to_f64();
+    if beyond.is_finite() && beyond > 0.0 {
+        return Ok(beyond);
+    }
+    // Beyond the largest of bounded losses delta is zero, and has no logarithm. A smaller epsilon has one, unless delta is zero here as well.
+    let back = nudge.min(Rational::from(epsilon / 2_u32));
+    let before = (ln_delta(&Rational::from(epsilon - &back))? - here) / back.to_f64();
+    if before.is_finite() && before > 0.0 { Ok(before) } else { Err(Error::Unprovable { why: NO_SLOPE.to_string() }) }
 }
 
 const NO_DELTA: &str =
     "delta is zero, because no loss is larger than epsilon; certificates are about a delta above zero";
 const NO_SLOPE: &str =
-    "no loss is larger than this epsilon, so that delta is zero beyond it; certificates are about a delta above zero";
+    "no loss is larger than this epsilon, so that delta is zero there; certificates are about a delta above zero";
