@@ -9,7 +9,7 @@ import { runInNewContext } from "node:vm";
 const USAGE = `usage: node check.mjs [--json] [--page PAGE] FILE...
        node check.mjs --lines [--most-work MICROSECONDS] [--page PAGE]
 
-Proves certificates of \`assay prove\` with the script of check.html.
+Proves certificates of \`assay prove\` with the script of check.html. A FILE may also be statement.txt of a memo, which its certificates bear.
 
   --json         one JSON object for each file, one a line, as check.py prints it
   --page PAGE    another page than the check.html beside this file
@@ -42,7 +42,7 @@ function options(given) {
 function checker(page) {
   const script = /<script id="checker">([\s\S]*?)<\/script>/.exec(readFileSync(page, "utf8"));
   if (!script) wrong(`${page} has no script "checker"`);
-  return runInNewContext(`${script[1]}\n({ checkCertificate, most: LIMITS.bytes })`, { TextDecoder, TextEncoder });
+  return runInNewContext(`${script[1]}\n({ checkCertificate, checkStatement, isStatement, most: LIMITS.bytes })`, { TextDecoder, TextEncoder });
 }
 function bytesOf(file, most) { // at most one byte more than a certificate may have
   const bytes = new Uint8Array(most + 1), opened = openSync(file);
@@ -54,17 +54,18 @@ function bytesOf(file, most) { // at most one byte more than a certificate may h
     closeSync(opened);
   }
 }
-function checkedFile(file, { checkCertificate, most }) {
+function checkedFile(file, { checkCertificate, checkStatement, isStatement, most }, answers) {
   let bytes;
   try {
     bytes = bytesOf(file, most);
   } catch (error) {
     return { file, verdict: "unreadable", reason: error.message, statements: [] };
   }
-  return { file, ...checkCertificate(bytes) };
+  return { file, ...(isStatement(file) ? checkStatement(bytes, answers) : checkCertificate(bytes)) };
 }
-function inWords({ file, verdict, reason, statements, described = [], labels = {} }) {
+function inWords({ file, verdict, reason, statements, described = [], labels }) {
   if (reason) return [`${file}: REFUSED`, `${verdict === "unreadable" ? "cannot be read" : "does not hold"}: ${reason}`];
+  if (!labels) return [`${file}: proven`, ...statements];
   const said = Object.entries(labels).filter(([, text]) => text !== null).map(([name, text]) => `  ${name}: ${text}`);
   return [`${file}: proven`, ...statements, ...described, "labels, of which nothing is proven:", ...said];
 }
@@ -76,8 +77,10 @@ if (given.lines) {
     console.log(JSON.stringify(code.checkCertificate(new Uint8Array(Buffer.from(line, "base64")), { bounds: true, mostWork: given.mostWork })));
   }
 } else {
-  for (const file of given.files) {
-    const answer = checkedFile(file, code);
+  const answers = [], last = given.files.filter(code.isStatement); // a Statement after the certificates that bear it
+  for (const file of [...given.files.filter(file => !code.isStatement(file)), ...last]) {
+    const answer = checkedFile(file, code, answers);
+    answers.push(answer);
     if (answer.verdict !== "proven") process.exitCode = 1;
     console.log(given.json ? JSON.stringify(answer) : inWords(answer).map(visible).join("\n  "));
   }

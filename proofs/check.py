@@ -687,8 +687,51 @@ def described(claim):
     yield f"of {units}; counts on a path: {of([sum(group['count'] for group in path) for path in claim['paths']])}"
     yield from (f"  {of(counts)} {'' if many == 1 else f'on {len(counts)} of the paths '}{noise}" for noise, counts in seen.items())
     if claim.get("infinite"): yield f"  and with probability {shown(Fraction(claim['infinite']))} an output that only one of two neighbors can have"
+# ================================================================ the sentences of a memo's Statement that its certificates bear, with their numbers
+LEAST, DP = "At delta = {delta}, the least epsilon for which ", "(epsilon, delta)-differentially private "
+WORDS = ("In words: take two data sets that are neighbors, and any set of outputs. If its probability under one of them is p, then under the other "
+         "it is at most p times exp({upper}), plus {delta}.")
+SENTENCES = [
+    ["epsilon", LEAST + "everything described in the inputs is " + DP + "is at least {lower} and at most {upper}."],
+    ["epsilon", LEAST + "everything described in the inputs is " + DP + "is at most {upper}."],
+    ["epsilon", LEAST + '{count} of {count} releases about "{name}" composed are ' + DP + "under {relation} neighbors is at least {lower} and at "
+                "most {upper}."],
+    ["epsilon", "At delta = {delta}, epsilon = {upper} is enough: between neighbors the probabilities of no set of outputs differ by more than "
+                "delta."],
+    ["epsilon", WORDS + " In this account no epsilon below {lower} is enough."], ["epsilon", WORDS],
+    ["delta", "An adversary who knows everything else and decides, from all that is published, {question}, with even odds beforehand, is right with "
+              "a probability of at most {most}: at most {hundred} times in 100."],
+    ["delta", "Some rule of decision is right with a probability of at least {least}."]]
+HOLES = {"count": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "question": "(?:whether|which) [A-Za-z0-9', ]+"}
+OPEN = re.compile('Without a certificate: [^\n]+|The ledger says: "[^"]*"')  # words of a memo that claim no proof
+def bears(line, file, claim, neighbors, subject):
+    """Whether a proven claim, in a file of this name, bears a sentence: it is about everything, and the sentence says no more."""
+    lower, upper, delta = Fraction(claim["lower"]), Fraction(claim["upper"]), Fraction(claim["at"].get("delta", "0"))
+    right = lambda advantage: (1 + advantage) / 2  # of the best decision at even odds, by delta at epsilon = 0
+    holds = {"delta": lambda x: x == delta, "lower": lambda x: x <= lower, "upper": lambda x: x >= upper, "most": lambda x: x >= right(upper),
+             "hundred": lambda x: x / 100 >= right(upper), "least": lambda x: x <= right(lower)}
+    decimal = "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"
+    hole = lambda name: HOLES["count"] if name[1] == "count" else f"(?P<{name[1]}>{HOLES.get(name[1], decimal)})"
+    for form in (form for about, form in SENTENCES if about == claim["about"] and claim["at"].get("epsilon", "0") == "0"):
+        given = (re.fullmatch(re.sub(r"\\{(\w+)\\}", hole, re.escape(form)), line) or re.match("", "")).groupdict()
+        whole = re.search("(^|/)(epsilon-all|delta-at-epsilon-0)[.]json$", file) and "name" not in given
+        whole = whole or subject.endswith(f", {given.get('name')}: all composed")
+        numbers = [holds[name](Fraction(text)) for name, text in given.items() if name in holds]
+        if numbers and whole and all(numbers) and given.get("relation", neighbors) == neighbors: return True
+    return False
+def statement(name, data, answers):
+    """A memo's Statement, a sentence a line: each is borne by a certificate that was proven here, or says that it has none."""
+    proven, said = [one for one in answers if one["verdict"] == "proven" and "about" in one], []
+    try:
+        need(len(data) <= MOST_BYTES and data.endswith(b"\n"), "a Statement is lines of text")
+        for line in data.decode("utf-8").split("\n")[:-1]:
+            by = [one["file"] for one in proven if bears(line, one["file"], one, one["labels"]["neighbors"], one["labels"]["subject"])]
+            need(by or OPEN.fullmatch(line), f"a certificate that was proven bears this sentence, or it says that it has none: {line}")
+            said.append(f"by {by[0]}: {line}" if by else f"by none: {line}")
+    except (Refused, ValueError) as error: return {"file": name, "verdict": "refused", "reason": str(error), "statements": []}
+    return {"file": name, "verdict": "proven", "reason": None, "statements": said}
 # ================================================================================================== a folder of a memo: as it was when it was signed
-SUMS, MEMO = "SHA256SUMS", ("memo.html", "memo.md")
+SUMS, MEMO, SAID = "SHA256SUMS", ("memo.html", "memo.md"), "statement.txt"
 def entries(below=""):
     """Everything in the current folder and below, and what it is. Nothing is opened, and no link is followed."""
     with os.scandir(below or ".") as found: names = sorted(entry.name for entry in found)
@@ -733,15 +776,15 @@ def memo(signed, quiet):
         for name, reason, start in compared(signed):
             count += 1
             if reason: yield wrong(name, reason)
-            elif name.startswith("certificates/"): held[name] = start
+            elif name.startswith("certificates/") or name == SAID: held[name] = start
             failed = failed or bool(reason)
     except Refused as statement: return (yield wrong(SUMS, str(statement)))
     except (OSError, ValueError, RecursionError) as error: return (yield wrong(SUMS, f"{type(error).__name__}: {error}", "unreadable"))
     if not failed:
         yield {"file": SUMS, "verdict": "proven", "reason": None, "statements": [
             f"it is the one that was signed, {count - 1} files are as it lists them, and none was added, removed or renamed",
-            "not compared: memo.html and memo.md, because the hash is in them; what was signed is the paper"]}
-    yield from (one(name, quiet, held[name]) for name in sorted(held))
+            f"not compared: memo.html and memo.md, because the hash is in them; what was signed is the paper: its Statement is that of {SAID}"]}
+    yield from each(sorted(held), quiet, held)
 # =========================================================================================================================== the program
 def printed(text):  # a name or a label fakes no line
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
@@ -762,12 +805,22 @@ def one(path, quiet, data=None):
     claim, labels = found["claim"], {"subject": found["claim"]["subject"], "neighbors": found["claim"]["neighbors"], **found.get("source", {})}
     known = {key: claim[key] for key in ("about", "at", "infinite", "laws", "lower", "upper", "pairs", "paths") if claim.get(key) is not None}
     return {**answer, "verdict": "proven", "format": found["certificate"], **known, "described": list(described(claim)), "labels": labels}
+def each(paths, quiet, held):
+    """An answer for each certificate, then for the Statement, which they bear."""
+    answers = []
+    for path in (path for path in paths if os.path.basename(path) != SAID):
+        answers.append(one(path, quiet, held.get(path)))
+        yield answers[-1]
+    for path in (path for path in paths if os.path.basename(path) == SAID):
+        try: data = held[path] if path in held else hashed(path)[1]
+        except OSError as error: yield {"file": path, "verdict": "unreadable", "reason": str(error), "statements": []}
+        else: yield statement(path, data, answers)
 class Arguments(argparse.ArgumentParser):
     def error(self, message): super().error(printed(message))
 def main(arguments):
     parser = Arguments(prog="check.py", description="Proves certificates of `assay prove` again.",
                        epilog="exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a certificate")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a certificate, or statement.txt of a memo, which certificates bear")
     parser.add_argument("--signed", metavar="HASH", help="the current folder, of a memo: compares its SHA256SUMS with this hash, from the signed "
                         "paper, and every file with SHA256SUMS, names every file that was added, and proves all certificates")
     for name, text in (("--json", "one JSON object for each file, one a line"), ("--quiet", "no progress on standard error")):
@@ -776,7 +829,7 @@ def main(arguments):
     signed = options.signed and re.sub(r"\s", "", options.signed).lower()
     if bool(options.files) == (signed is not None): parser.error("give certificates (FILE), or --signed HASH for all of a memo's folder")
     if signed is not None and not re.fullmatch("[0-9a-f]{64}", signed): parser.error("a HASH has 64 digits, 0 to 9 and a to f")
-    answers = (one(path, options.quiet) for path in options.files) if signed is None else memo(signed, options.quiet)
+    answers = each(options.files, options.quiet, {}) if signed is None else memo(signed, options.quiet)
     for answer in answers:
         failed = max(failed, status := ("proven", "refused", "unreadable").index(answer["verdict"]))
         lines = [f"{answer['file']}: proven", *answer["statements"], *answer.get("described", ())]

@@ -11,11 +11,13 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+from fractions import Fraction
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -46,6 +48,7 @@ def put(folder):
     for name in ("check.py", "check.html"):
         shutil.copy(HERE / name, folder / name)
     (folder / "inputs" / "own.toml").write_text("name = 'own'\n")
+    (folder / "statement.txt").write_text("Without a certificate: nothing is said.\n")
     for name in MEMO:
         (folder / name).write_text("a memo\n")
     return sealed(folder)
@@ -83,7 +86,7 @@ class Folder(unittest.TestCase):
         self.assertEqual((said.returncode, said.stderr), (0, ""), said.stdout)
         count = sum(name.startswith("certificates/") for name in self.listed)
         self.assertGreater(count, 0)
-        self.assertEqual(said.stdout.count(": proven\n"), count + 1)
+        self.assertEqual(said.stdout.count(": proven\n"), count + 2)
         lines = [json.loads(line) for line in run(self.folder, "--json", "--signed", self.hash.upper()).stdout.splitlines()]
         self.assertEqual({answer["verdict"] for answer in lines}, {"proven"})
         for wrong in ([], ["--signed", "12"], ["--signed", ""], ["--signed", self.hash, "check.py"]):
@@ -143,6 +146,48 @@ class Folder(unittest.TestCase):
             self.assertEqual(said, ["SHA256SUMS"], name)
             path.write_bytes(before)
             self.assertEqual(sealed(self.folder), self.hash)
+
+    def test_a_sentence_that_no_certificate_bears_is_refused(self):
+        certificates = sorted(name for name in self.listed if name.startswith("certificates/"))
+        path = self.folder / "statement.txt"
+        whole = path.read_text()
+
+        def verdict(text):
+            path.write_text(text)
+            signed = run(self.folder, "--signed", sealed(self.folder))
+            plain = run(self.folder, "statement.txt", *certificates)
+            self.assertEqual(signed.returncode, plain.returncode, text)
+            if shutil.which("node"):
+                page = subprocess.run(["node", str(HERE / "check.mjs"), "statement.txt", *certificates], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual((page.returncode, page.stdout), (plain.returncode, plain.stdout), text)
+            return plain.returncode
+
+        self.assertEqual(verdict(whole), 0)
+        for wrong in ("At delta = 1e-9 epsilon is 0.1.\n", "", "x", " Without a certificate: x\n", 'The ledger says: "a" and "b"\n', "\n", "Without a certificate: \n",
+                      "Some rule of decision is right with a probability of at least 1.\n", "Without a certificate: a\nSmall.\n"):
+            self.assertEqual(verdict(whole + wrong if wrong else ""), 1, wrong)
+        lines, borne = whole.splitlines(), 0
+        for at, line in enumerate(lines):
+            if line.startswith(("Without a certificate: ", "The ledger says: ")):
+                continue
+            borne += 1
+            # Every number, a little better than it is proven to be: an upper end smaller, a lower one larger, another delta.
+            for found in re.finditer(r"(at least|below) ([0-9.]+[0-9])|(at most|exp\(|delta = |plus) ?([0-9.]+[0-9](?:e-[0-9]+)?|[0-9]e-[0-9]+)", line):
+                group = 2 if found[1] else 4
+                better = Fraction(found[group]) * (1 + Fraction(1, 10**6) * (1 if found[1] else -1))
+                if line[found.end(group) :].startswith(" times in 100"):  # rounded up to a tenth
+                    better = Fraction(found[group]) - Fraction(1, 10)
+                changed = line[: found.start(group)] + f"{better.numerator}/{better.denominator}" + line[found.end(group) :]
+                self.assertEqual(verdict("\n".join([*lines[:at], changed, *lines[at + 1 :], ""])), 1, changed)
+        self.assertTrue(borne >= 4 or "ASSAY_MEMO" not in os.environ)
+
+    def test_the_checkers_know_the_same_sentences(self):
+        page = (HERE / "check.html").read_text(encoding="utf-8")
+        listed = page.partition("const SENTENCES = [")[2].partition("\n];")[0]
+        names = dict(re.findall(r'([A-Z]+) = "((?:[^"\\\\])*)"', page.partition("const LEAST")[2].partition("const SENTENCES")[0].join(["LEAST", ""])))
+        forms = re.findall(r"\[\"(epsilon|delta)\", (?:`([^`]*)`|\"([^\"]*)\"|(WORDS))\],", listed)
+        found = [[about, re.sub(r"\$\{([A-Z]+)\}", lambda name: names[name[1]], quoted) or plain or names[word]] for about, quoted, plain, word in forms]
+        self.assertEqual(found, checker.SENTENCES)
 
     def test_planted_modules_do_not_run(self):
         certificates = sorted(name for name in self.listed if name.startswith("certificates/"))

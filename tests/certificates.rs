@@ -82,6 +82,9 @@ const SUBJECTS: &[(&str, &[&str])] = &[
     ("table-tradeoff", &["--table", "proofs/examples/odd.csvx2", "--alpha", "0.2", "--digits", "5"]),
     ("two-tables", &["--table", "proofs/examples/odd.csvx2", "--table", "proofs/examples/odd.csv@2", "--epsilon", "1"]),
     ("pure", &["--pure", "0.5x48", "--delta", "1e-9"]),
+    // Close to the largest loss, beyond which delta is zero.
+    ("near-largest-loss", &["--pure", "1x5", "--delta", "1e-3"]),
+    ("near-largest-loss-of-laplace", &["--discrete-laplace", "1x5", "--delta", "1e-3"]),
     ("pure-group", &["--pure", "0.5x4", "--group", "2", "--epsilon", "1"]),
     ("responses", &["--pure", "1", "--randomized-response", "1x2", "--epsilon", "1"]),
     ("approximate", &["--approximate", "1:1e-9x30", "--delta", "1e-6"]),
@@ -158,7 +161,8 @@ fn the_checker_keeps_its_bounds() {
     let Some(output) = python("test_check.py", &[]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines = fs::read_to_string(proofs().join("check.py")).unwrap().lines().count();
-    assert!(lines <= 800, "{lines} lines");
+    // 800 for certificates, and 50 for the Statement of a memo, which they bear.
+    assert!(lines <= 850, "{lines} lines");
 }
 
 /// Forged certificates are refused, planted faults of the checker are found, and long checks are refused at once.

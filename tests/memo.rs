@@ -92,6 +92,67 @@ fn proven(folder: &Path) -> Option<usize> {
     Some(count)
 }
 
+/// The number of sentences of the Statement that the certificates bear, as check.py reads it; every other one has to say that it has none.
+fn borne_by(folder: &Path) -> Option<usize> {
+    let names = files(folder).into_keys().filter(|name| name.starts_with("certificates/"));
+    let mut run = Command::new("python3");
+    run.current_dir(folder).args(["-I", "check.py", "--quiet", "--json", "statement.txt"]).args(names);
+    let run = run.output().ok()?;
+    let said = String::from_utf8_lossy(&run.stdout).into_owned();
+    let answers: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let statement =
+        answers.iter().find(|answer| answer["file"] == "statement.txt").expect("an answer about the Statement");
+    assert_eq!(statement["verdict"], "proven", "{statement}");
+    let sentences = statement["statements"].as_array().unwrap();
+    Some(sentences.iter().filter(|one| one.as_str().unwrap().starts_with("by certificates/")).count())
+}
+
+#[test]
+fn a_statement_that_says_nothing_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = put(
+        folder.path(),
+        "cells.csv",
+        "i,j,p\n0,0,1\n1,0,1/2\n1,2,1/2\n2,0,1/6\n2,2,1/2\n2,3,1/3\n3,2,1/4\n3,3,1/2\n3,4,1/4\n",
+    );
+    let out = folder.path().join("memo");
+    let statement = |more: &[&str]| {
+        let args = ["memo", "--out", out.to_str().unwrap()];
+        let answer = json(&[&args[..], more].concat());
+        let sentences = answer["statement"].as_array().unwrap().clone();
+        let all = checked(&out);
+        assert_eq!(text(&all, "statement.txt").lines().count(), sentences.len());
+        assert!(!answer["statement"].to_string().contains("at least 0 and at most 0"), "{answer}");
+        let borne = all.contains_key("check.py").then(|| borne_by(&out)).flatten();
+        fs::remove_dir_all(&out).unwrap();
+        (sentences.iter().map(|one| one.as_str().unwrap().to_string()).collect::<Vec<_>>(), borne)
+    };
+    let given = format!("{cells}x3");
+    // A single person's count is 2 with probability 1/2, which a zero never is: of three cells 1 - (1/2)^3, and (1 + 0.875) / 2.
+    let right = "is right with a probability of at most 0.937500000001: at most 93.8 times in 100.";
+    let (sentences, _) = statement(&["--p-table", &given]);
+    let first = "Without a certificate: At delta = 1e-10, no epsilon is finite: with probability 0.875 an output occurs that only one of two neighbors can have.";
+    assert!(sentences[0] == first && sentences[1].ends_with(right), "{sentences:?}");
+    let (sentences, _) = statement(&["--p-table", &given, "--delta", "0.97"]);
+    assert!(sentences[0].starts_with("Without a certificate: At delta = 0.97, epsilon = 0 is enough"), "{sentences:?}");
+    assert!(sentences[1].starts_with("Without a certificate: An adversary") && sentences[1].ends_with(right));
+    // The same with certificates: a tiny change of much noise.
+    let (sentences, borne) = statement(&["--discrete-gaussian", "1e6", "--delta", "0.5"]);
+    assert!(sentences[0].starts_with("At delta = 0.5, epsilon = 0 is enough: "), "{sentences:?}");
+    assert_eq!((sentences.len(), borne.unwrap_or(3)), (3, 3));
+    // Of guarantees nothing is said to exist.
+    let (sentences, _) = statement(&["--approximate", "1:1e-5", "--delta", "1e-6"]);
+    let first = "Without a certificate: At delta = 1e-6, no finite epsilon follows from the inputs: they allow outputs that only one of two neighbors can have, with \
+                 probability 1e-5.";
+    assert!(sentences[0] == first && sentences.iter().all(|one| !one.contains("at least")), "{sentences:?}");
+    let (sentences, borne) = statement(&["--approximate", "0.5:1e-6x10", "--delta", "1e-4"]);
+    assert!(
+        sentences.iter().all(|one| !one.contains("at least") && !one.contains("no epsilon below")),
+        "{sentences:?}"
+    );
+    assert_eq!(borne.unwrap_or(3), 3);
+}
+
 #[test]
 fn a_release_gives_a_folder_that_its_own_checker_proves() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,6 +178,12 @@ fn a_release_gives_a_folder_that_its_own_checker_proves() {
         assert!(form.contains(&checker));
     }
     assert!(certificate["claim"].to_string().contains("own"));
+    // The Statement is a file of its own, which the checkers compare with the certificates.
+    let sentences: Vec<&str> =
+        answer["statement"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(text(&all, "statement.txt").lines().collect::<Vec<_>>(), sentences);
+    let borne = sentences.iter().filter(|sentence| !sentence.starts_with("Without a certificate: ")).count();
+    assert_eq!((borne, borne_by(&out)), (4, Some(4)), "{sentences:?}");
     // Nothing of an input is markup.
     assert!(!html.contains("<b>") && html.contains("&lt;b&gt;table") && !html.contains("<script"));
     assert!(!markdown.contains("<b>") && markdown.contains("\\| of \\`a\\` \\*town\\* &amp; more"));
@@ -179,6 +246,11 @@ fn a_ledger_has_a_certificate_of_all_where_nothing_is_a_worst_case() {
     let of = json(&["ledger", &ledger, "--delta", "1e-6"]);
     let composed = of["populations"][0]["composed"]["epsilon"]["lower"].to_string();
     assert!(text(&all, "memo.md").contains(&composed[..9]), "{composed}");
+    assert_eq!(borne_by(&out).unwrap_or(1), 1);
+    assert!(
+        text(&all, "statement.txt")
+            .contains("for which 2 of 2 releases about \"persons\" composed are (epsilon, delta)")
+    );
     // A certificate names the ledger, and the text of it.
     let hash: String = Sha256::digest(&all["inputs/ledger.toml"]).iter().map(|byte| format!("{byte:02x}")).collect();
     for (name, part) in [("persons-all", "all composed"), ("persons-one", "one")] {
@@ -294,7 +366,7 @@ fn bad_input_is_refused_and_no_folder_is_left() {
         ([&counts[..], &["--ledger", "us-2020-persons"]].concat(), "cannot be used with"),
         ([&counts[..], &["--date", "2026-02-29"]].concat(), "--date: the date"),
         ([&counts[..], &["--delta", "0"]].concat(), "--delta"),
-        (vec!["--approximate", "1:1e-5", "--delta", "1e-6"], "no epsilon is finite"),
+        ([&counts[..], &["--table", "none.csvx3"]].concat(), "--table none.csvx3"),
     ] {
         let message = refusal(&[&["memo"], &args[..], &["--out", at]].concat());
         assert!(message.contains(said), "{args:?}: {message}");

@@ -6,6 +6,7 @@ use super::{
     document::{Block, Document, Section, Table},
     folder::{File, Memo, Request, SUMS, sums},
     number::{Number, slug},
+    sentence::SAID,
 };
 use crate::{
     certificate::{CHECKER, CHECKER_PAGE},
@@ -129,8 +130,13 @@ impl Draft {
         });
         let copy = |file: &File| File { about: format!("copy of the input {}", file.about), ..file.clone() };
         let inputs = self.inputs.iter().map(copy);
+        let said = File {
+            name: SAID.to_string(),
+            text: self.statement.iter().map(|sentence| format!("{sentence}\n")).collect(),
+            about: "the Statement of this memo, a sentence a line".to_string(),
+        };
         let checkers = checkers.into_iter().filter(|_| !self.certificates.is_empty());
-        self.certificates.iter().cloned().chain(checkers).chain(inputs).collect()
+        self.certificates.iter().cloned().chain(checkers).chain(inputs).chain([said]).collect()
     }
 
     fn about_certificates(&self) -> Vec<Block> {
@@ -242,13 +248,15 @@ fn how_to_check(units: &[usize], hash: &str) -> Vec<Block> {
     vec![
         Block::Text(format!(
             "With a browser and nothing else: open {CHECK_PAGE} of this folder and choose the files of the folder certificates. The page proves every certificate again, \
-             without a network, and says what each proves. Compare this with Statement and Numbers. The page does not compare the files with {SUMS}."
+             without a network, and says what each proves. Choose {SAID} after them: the page says which certificate bears each sentence of the Statement, and refuses a sentence \
+             that none bears and that does not say so. Compare the Statement on the paper with it. The page does not compare the files with {SUMS}."
         )),
         Block::Text(format!(
             "With Python 3.9 or newer and nothing else installed, in this folder. HASH below is the SHA-256 of {SUMS} that stands above the signature: take it from the \
-             signed paper. The command compares {SUMS} with it and every file with {SUMS}, names every file and link that was added, and proves every certificate again. \
-             Its exit status is 0 if nothing was changed, added or removed, and everything is proven. Compare what it prints with Statement and Numbers on the paper: \
-             the two forms of the memo in this folder have the hash in them, so they are not compared."
+             signed paper. The command compares {SUMS} with it and every file with {SUMS}, names every file and link that was added, proves every certificate again, and prints the Statement \
+             from {SAID}, with the certificate that bears each sentence. Its exit status is 0 if nothing was changed, added or removed, every certificate is proven, and every sentence is \
+             borne by one or says that it has none. Compare the Statement and the Numbers on the paper with what it prints: the two forms of the memo in this folder have the hash in \
+             them, so they are not compared."
         )),
         Block::Commands(vec![format!("python3 -I {CHECK} --signed {hash}")]),
         Block::Text(time_of_checks(units)),

@@ -8,6 +8,7 @@
 //! | [`document`] | its text, in sections |
 //! | `html`, `markdown` | the two forms of the text |
 //! | `number` | a certified number with its certificate, or the reason why there is none |
+//! | `sentence` | the sentences of a Statement, which certificates bear or which say that they have none |
 //! | `draft` | the sections that all memos have |
 //! | `of_release`, `of_ledger`, `of_published` | the statements and the numbers of each kind of memo |
 
@@ -21,6 +22,7 @@ mod number;
 mod of_ledger;
 mod of_published;
 mod of_release;
+mod sentence;
 
 pub use date::Date;
 pub use document::Document;

@@ -9,6 +9,7 @@ use super::{
     draft::{Draft, changed, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, reason, slug},
+    sentence::{borne, least_epsilon, quoted, unborne, without_quotes},
 };
 use crate::{
     account::ledger::{Balance, Ledger},
@@ -65,7 +66,7 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
         "A ledger of several releases about the same records, delta = {}",
         rational::display(&request.delta)
     )];
-    draft.statement = vec![said(&ledger.rule)];
+    draft.statement = vec![quoted(&ledger.rule)];
     for population in &ledger.populations {
         put(&mut draft, population, &origin, request)?;
     }
@@ -79,7 +80,7 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
         format!(
             "Each record lies in exactly one part of the partition {:?}, and the record alone decides which. {} An entry about a part uses the records of that part only.",
             partition.name,
-            said(&partition.rule)
+            quoted(&partition.rule)
         )
     });
     draft.assumptions.extend(stated);
@@ -88,16 +89,10 @@ pub fn of_ledger(name: &str, request: &Request) -> Result<Memo> {
     Ok(draft.finish(request))
 }
 
-/// A ledger's own words, as its words: whatever they state is no statement of the memo.
-fn said(words: &str) -> String {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    format!("The ledger says: \"{}\"", words.join(" ").replace('"', "'"))
-}
-
 /// The statement and the numbers of a population; `origin` names the ledger in its certificates.
 fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Request) -> Result<()> {
     if population.entries.is_empty() {
-        draft.statement.push(format!("{}: nothing was entered.", population.name));
+        draft.statement.push(unborne(&format!("{}: nothing was entered.", population.name)));
         return Ok(());
     }
     let account = population.ledger()?;
@@ -136,23 +131,19 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
     }
     let of_all = lines.get(alone.len()).filter(|_| known > 0);
     if let Some(number) = of_all.and_then(|line| line.epsilon.as_ref()) {
-        draft.statement.push(format!(
-            "{name}, {} neighbors ({}): at delta = {}, the epsilon of {known} of {} releases composed is at least {} and at most {}.",
-            neighbors.name(),
-            neighbors.meaning(),
-            rational::display(&request.delta),
-            population.entries.len(),
-            number.lower,
-            number.upper,
-        ));
+        let what =
+            format!("{known} of {} releases about \"{}\" composed are", population.entries.len(), without_quotes(name));
+        let (relation, delta) = (format!("under {} neighbors ", neighbors.name()), rational::display(&request.delta));
+        let ends = format!("at least {} and at most {}", number.lower, number.upper);
+        draft.statement.push(borne(number, least_epsilon(&what, &relation, &delta, &ends)));
     }
     if !unknown.is_empty() {
-        draft.statement.push(format!(
-            "{name}: of {} only the budget is known; no exact epsilon of this memo covers it.",
-            unknown.join(", ")
-        ));
+        let unknown = unknown.join(", ");
+        let sentence =
+            format!("{name}: of {unknown} only the budget is known; no exact epsilon of this memo covers it.");
+        draft.statement.push(unborne(&sentence));
     }
-    draft.statement.extend(caveats(population, &composed));
+    draft.statement.extend(caveats(population, &composed).iter().map(|caveat| unborne(caveat)));
     draft.numbers.push(table_of(population, &lines));
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::{
     draft::{Draft, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, reason, slug},
+    sentence::unborne,
 };
 use crate::{
     certificate::Certificate,
@@ -35,7 +36,7 @@ pub fn of_published(name: &str, request: &Request) -> Result<Memo> {
     let rows = verify::verify(paper)?;
     let certificates = certificates(&rows, request)?;
     draft.about = vec!["Every printed value is recomputed from the facts in the inputs, and judged.".to_string()];
-    draft.statement = statement(&rows);
+    draft.statement = statement(&rows).iter().map(|sentence| unborne(sentence)).collect();
     draft.disagrees = rows.iter().any(Row::is_unexplained);
     let cells = |(row, number): (&Row, &Option<std::result::Result<Number, String>>)| {
         let file = match number {

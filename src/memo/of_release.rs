@@ -8,6 +8,7 @@ use super::{
     draft::{Draft, changed, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, slug},
+    sentence::{borne, definition, least_epsilon, unborne},
 };
 use crate::{
     account::{
@@ -25,9 +26,13 @@ use crate::{
 struct Line {
     name: String,
     rho: Rational,
-    epsilon: Number,
-    compared: Compared,
+    /// `None` where no epsilon is finite at delta.
+    epsilon: Option<Number>,
+    compared: Option<Compared>,
 }
+
+/// The reason of a line without an epsilon.
+const INFINITE: &str = "no epsilon is finite at this delta";
 
 /// The memo of a subject, of the release file from which it was made, by its name and its text, and of the files with the masses of its laws.
 pub fn of_release(
@@ -72,7 +77,10 @@ pub fn of_release(
         ),
     ];
     for line in &lines {
-        draft.take(&format!("epsilon of {}", line.name), &line.epsilon);
+        match &line.epsilon {
+            Some(number) => draft.take(&format!("epsilon of {}", line.name), number),
+            None => draft.without.push((format!("epsilon of {}", line.name), INFINITE.to_string())),
+        }
     }
     draft.take("advantage", &advantage);
     draft.assumptions = assumptions(subject, request);
@@ -92,70 +100,113 @@ fn lines(subject: &Resolved, request: &Request) -> Result<Vec<Line>> {
     let all: Vec<_> = of_levels.chain([(whole.to_string(), subject, "epsilon-all".to_string())]).collect();
     parallel::try_map(&all, |(name, part, file)| {
         let question = Question::Epsilon { delta: request.delta.clone() };
-        Ok(Line {
-            name: name.clone(),
-            rho: part.whole.rho().into(),
-            epsilon: Number::prove(part, &question, request.digits, file)?,
-            compared: part.compared(Against::Usual, &request.delta, request.digits.min(20))?,
-        })
+        let (epsilon, compared) = match Number::prove(part, &question, request.digits, file) {
+            Ok(number) => {
+                let compared = part.compared(Against::Usual, &request.delta, request.digits.min(20))?;
+                (Some(number), Some(compared))
+            }
+            Err(Error::InfiniteLoss { .. }) => (None, None),
+            Err(error) => return Err(error),
+        };
+        Ok(Line { name: name.clone(), rho: part.whole.rho().into(), epsilon, compared })
     })
 }
 
 fn row(line: &Line) -> Vec<String> {
-    let by = match &line.compared.published {
-        Some(figure) => format!("published {}, by {}", figure.printed, line.compared.by.name()),
-        None => line.compared.by.name().to_string(),
+    let rho = Enclosure::rational(&line.rho, 64).shown(6);
+    let (Some(epsilon), Some(compared)) = (&line.epsilon, &line.compared) else {
+        let cells = [rho.as_str(), "infinite", "infinite", "-", "-", "none"].map(String::from);
+        return std::iter::once(line.name.clone()).chain(cells).collect();
+    };
+    let by = match &compared.published {
+        Some(figure) => format!("published {}, by {}", figure.printed, compared.by.name()),
+        None => compared.by.name().to_string(),
     };
     vec![
         line.name.clone(),
-        Enclosure::rational(&line.rho, 64).shown(6),
-        line.epsilon.lower.clone(),
-        line.epsilon.upper.clone(),
+        rho,
+        epsilon.lower.clone(),
+        epsilon.upper.clone(),
         by,
         // The epsilon of an account is an upper bound, and stays one if it is rounded up.
-        line.compared.epsilon.upper_text(6),
-        line.epsilon.file(),
+        compared.epsilon.upper_text(6),
+        epsilon.file(),
     ]
 }
 
 fn statement(subject: &Resolved, whole: &Line, advantage: &Number, request: &Request) -> Vec<String> {
-    let (lower, upper, delta) = (&whole.epsilon.lower, &whole.epsilon.upper, rational::display(&request.delta));
-    let two = subject.unit().question();
+    let delta = rational::display(&request.delta);
     let more_private = subject.may_be_more_private();
+    let mut said = match &whole.epsilon {
+        Some(epsilon) => of_epsilon(epsilon, more_private, &delta),
+        None => vec![unborne(&of_infinite_losses(subject, more_private, &delta))],
+    };
+    if let Some(why) = more_private {
+        said.push(unborne(&format!("The mechanism may be more private: {why}.")));
+    }
+    said.extend(decision(subject, advantage, more_private));
+    if let (Some(epsilon), Some(compared)) = (&whole.epsilon, &whole.compared)
+        && epsilon.ends[1] != Some(Rational::new())
+    {
+        said.push(unborne(&beside(epsilon, compared)));
+    }
+    if let Some(ways) = subject.ways() {
+        said.push(unborne(&format!("These numbers are the worst of {ways}.")));
+    }
+    said
+}
+
+/// What an epsilon says; of an epsilon of zero only that it is enough.
+fn of_epsilon(epsilon: &Number, more_private: Option<&str>, delta: &str) -> Vec<String> {
+    let (lower, upper) = (&epsilon.lower, &epsilon.upper);
+    if epsilon.ends[1] == Some(Rational::new()) {
+        let enough = format!(
+            "At delta = {delta}, epsilon = {upper} is enough: between neighbors the probabilities of no set of outputs differ by more than delta."
+        );
+        return vec![borne(epsilon, enough)];
+    }
     let (ends, none_below) = match more_private {
         None => (
             format!("at least {lower} and at most {upper}"),
-            format!("In this account no epsilon below {lower} is enough."),
+            format!(" In this account no epsilon below {lower} is enough."),
         ),
-        Some(why) => (format!("at most {upper}"), format!("The mechanism may be more private: {why}.")),
+        Some(_) => (format!("at most {upper}"), String::new()),
     };
-    let mut said = vec![
-        format!(
-            "At delta = {delta}, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is {ends}."
+    vec![
+        borne(epsilon, least_epsilon("everything described in the inputs is", "", delta, &ends)),
+        borne(epsilon, format!("{}{none_below}", definition(upper, delta))),
+    ]
+}
+
+/// Why no epsilon is finite at delta.
+fn of_infinite_losses(subject: &Resolved, more_private: Option<&str>, delta: &str) -> String {
+    let mass = subject.whole.infinite_loss().map_or(String::new(), |infinite| infinite.mass(12).shown(7));
+    match more_private {
+        None => format!(
+            "At delta = {delta}, no epsilon is finite: with probability {mass} an output occurs that only one of two neighbors can have."
         ),
-        format!(
-            "In words: take two data sets that are neighbors, and any set of outputs. If its probability under one of them is p, then under the \
-             other it is at most p times exp({upper}), plus {delta}. {none_below}"
+        Some(_) => format!(
+            "At delta = {delta}, no finite epsilon follows from the inputs: they allow outputs that only one of two neighbors can have, with probability {mass}."
         ),
-    ];
-    if let [Some(least), Some(most)] = &advantage.ends {
-        let some_rule = match more_private {
-            None => format!(
-                " Some rule of decision is right with a probability of at least {}.",
-                right(least).lower_text(12)
-            ),
-            Some(_) => String::new(),
-        };
-        said.push(format!(
-            "An adversary who knows everything else and decides, from all that is published, {two}, with even odds beforehand, is right with a \
-             probability of at most {}: at most {} times in 100.{some_rule}",
+    }
+}
+
+/// What an adversary can decide, from the advantage.
+fn decision(subject: &Resolved, advantage: &Number, more_private: Option<&str>) -> Vec<String> {
+    let [Some(least), Some(most)] = &advantage.ends else { return Vec::new() };
+    let mut said = vec![borne(
+        advantage,
+        format!(
+            "An adversary who knows everything else and decides, from all that is published, {}, with even odds beforehand, is right with a probability of at most {}: \
+             at most {} times in 100.",
+            subject.unit().question(),
             right(most).upper_text(12),
             in_hundred(most),
-        ));
-    }
-    said.push(beside(whole));
-    if let Some(ways) = subject.ways() {
-        said.push(format!("These numbers are the worst of {ways}."));
+        ),
+    )];
+    if more_private.is_none() {
+        let least = right(least).lower_text(12);
+        said.push(borne(advantage, format!("Some rule of decision is right with a probability of at least {least}.")));
     }
     said
 }
@@ -173,13 +224,12 @@ fn in_hundred(advantage: &Rational) -> String {
 }
 
 /// The epsilon of the whole and the number with which it is compared.
-fn beside(whole: &Line) -> String {
-    let compared = &whole.compared;
+fn beside(epsilon: &Number, compared: &Compared) -> String {
     let bound = compared.epsilon.upper_text(6);
     let Some(figure) = &compared.published else {
         return format!("By {}, the smallest standard account, epsilon would be at most {bound}.", compared.by.name());
     };
-    let relation = match &whole.epsilon.ends {
+    let relation = match &epsilon.ends {
         [_, Some(upper)] if *upper < figure.value => "below the printed number",
         [Some(lower), _] if *lower > figure.value => "above the printed number, which is no bound",
         _ => "not separated from the printed number",

@@ -48,6 +48,24 @@ def test_each_kind_of_claim_has_its_sentence(opened):
         assert part in said, part
 
 
+def test_a_statement_is_compared_with_the_certificates(opened):
+    sentence = "At delta = 1e-11, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at most {}."
+    data = (EXAMPLES / "ten-counts.json").read_bytes()
+    upper = check.shown(check.Fraction(json.loads(data)["claim"]["upper"]))
+    statement = f"{sentence.format(upper)}\nWithout a certificate: <b>more\u202e</b>.\n"
+    opened.drop("statement.txt", statement.encode())
+    assert "Not proven: refused: statement.txt" in opened.answers(1)[0]
+    opened.drop("epsilon-all.json", data)
+    assert "Proven: epsilon-all.json" in opened.answers(2)[0]
+    opened.drop("statement.txt", statement.encode())
+    text = opened.answers(3)[0]
+    for part in ("Proven: statement.txt", f"by epsilon-all.json: {sentence.format(upper)}", "by none: Without a certificate: <b>more\\u{202e}</b>."):
+        assert part in text, (part, text)
+    opened.drop("statement.txt", sentence.format("0.1").encode() + b"\n")
+    text = opened.answers(4)[0]
+    assert "Not proven: refused: statement.txt" in text and "bears this sentence" in text and "Nothing is proven by this file." in text
+
+
 def test_a_false_or_damaged_file_is_refused_with_the_statement(opened):
     for number, (name, data, part) in enumerate((
         ("more.json", changed("ten-counts.json", lambda whole: whole["claim"]["paths"][0][0].update(count=11)), "This does not hold: delta(10.124830935) <= 1e-11: what is proven is <= 1.0658"),
