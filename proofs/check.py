@@ -715,7 +715,7 @@ def bears(line, file, claim, neighbors, subject):
     for form in (form for about, form in SENTENCES if about == claim["about"] and claim["at"].get("epsilon", "0") == "0"):
         given = (re.fullmatch(re.sub(r"\\{(\w+)\\}", hole, re.escape(form)), line) or re.match("", "")).groupdict()
         whole = re.search("(^|/)(epsilon-all|delta-at-epsilon-0)[.]json$", file) and "name" not in given
-        whole = whole or subject.endswith(f", {given.get('name')}: all composed")
+        whole = whole or subject.endswith(f"), {given.get('name')}: all composed")
         numbers = [holds[name](Fraction(text)) for name, text in given.items() if name in holds]
         if numbers and whole and all(numbers) and given.get("relation", neighbors) == neighbors: return True
     return False

@@ -143,7 +143,7 @@ fn a_statement_that_says_nothing_is_not_made() {
     // Of guarantees nothing is said to exist.
     let (sentences, _) = statement(&["--approximate", "1:1e-5", "--delta", "1e-6"]);
     let first = "Without a certificate: At delta = 1e-6, no finite epsilon follows from the inputs: they allow outputs that only one of two neighbors can have, with \
-                 probability 1e-5.";
+                 probability 0.00001.";
     assert!(sentences[0] == first && sentences.iter().all(|one| !one.contains("at least")), "{sentences:?}");
     let (sentences, borne) = statement(&["--approximate", "0.5:1e-6x10", "--delta", "1e-4"]);
     assert!(

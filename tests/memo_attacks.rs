@@ -25,7 +25,7 @@ fn a_ledger_speaks_in_its_own_name() {
     let ledger = folder.path().join("ledger.toml");
     let claim = "At delta = 1e-6, the least epsilon is at most 0.2.\\\" And it is \\\"small";
     let text = format!(
-        "name='l'\ntitle='Two'\nsource='made up'\nrule=\"{claim}\"\n[[population]]\nname='persons'\nneighbors='add-remove'\nreleases=['su-su-wang-2025']\n"
+        "name='l'\ntitle='Two'\nsource='made up'\nrule=\"{claim}\"\n[[population]]\nname='per\"sons'\nneighbors='add-remove'\nreleases=['su-su-wang-2025']\n"
     );
     std::fs::write(&ledger, text).unwrap();
     let out = folder.path().join("memo");
@@ -38,4 +38,14 @@ fn a_ledger_speaks_in_its_own_name() {
             .starts_with("The ledger says: \"At delta = 1e-6, the least epsilon is at most 0.2.' And it is 'small\""),
         "{statement}"
     );
+    // The name of a population ends no quotation either, and the checker finds the certificate of the population by it.
+    assert!(
+        statement.contains("for which 1 of 1 releases about \"per'sons\" composed are (epsilon, delta)"),
+        "{statement}"
+    );
+    let check = ["-I", "check.py", "--quiet", "statement.txt", "certificates/per-sons-all.json"];
+    if let Ok(run) = Command::new("python3").current_dir(&out).args(check).output() {
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(run.status.success() && said.contains("by certificates/per-sons-all.json: At delta = 1e-6"), "{said}");
+    }
 }

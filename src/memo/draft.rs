@@ -74,6 +74,13 @@ impl Draft {
     /// Copies a file that decides an answer, as it was when the request was made. Of one that is too large to be read as a whole only the hash is recorded.
     pub fn copy_file(&mut self, path: &Path, request: &Request) -> Result<()> {
         let input = Input::public(path)?;
+        if input.sha256().is_none() {
+            let why = format!(
+                "{} can be read only once, and a memo has a copy of every input: save it to a file, and give its name",
+                input.name
+            );
+            return Err(Error::conflict(why));
+        }
         let known = request.inputs.iter().find(|other| other.name == input.name).and_then(Input::sha256);
         if known.is_some_and(|known| input.sha256() != Some(known)) {
             return Err(changed(&input.name));

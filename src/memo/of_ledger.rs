@@ -9,7 +9,7 @@ use super::{
     draft::{Draft, changed, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, reason, slug},
-    sentence::{borne, least_epsilon, quoted, unborne, without_quotes},
+    sentence::{borne, least_epsilon, quotable, quoted, unborne},
 };
 use crate::{
     account::ledger::{Balance, Ledger},
@@ -102,7 +102,7 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
     let mut files = vec![format!("{}-all", slug(name))];
     for (entry, balance) in population.entries.iter().zip(&alone) {
         let file = free_name(format!("{}-{}", slug(name), slug(&entry.name)), &files);
-        let title = format!("{origin}, {name}: {}", entry.shown());
+        let title = format!("{origin}, {}: {}", quotable(name), entry.shown());
         let number = number_of_entry((population, entry), balance, (&file, title), request)?;
         files.push(file);
         lines.push(line(entry.shown(), balance, number));
@@ -132,7 +132,7 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
     let of_all = lines.get(alone.len()).filter(|_| known > 0);
     if let Some(number) = of_all.and_then(|line| line.epsilon.as_ref()) {
         let what =
-            format!("{known} of {} releases about \"{}\" composed are", population.entries.len(), without_quotes(name));
+            format!("{known} of {} releases about \"{}\" composed are", population.entries.len(), quotable(name));
         let (relation, delta) = (format!("under {} neighbors ", neighbors.name()), rational::display(&request.delta));
         let ends = format!("at least {} and at most {}", number.lower, number.upper);
         draft.statement.push(borne(number, least_epsilon(&what, &relation, &delta, &ends)));
@@ -274,7 +274,7 @@ fn number_of_all(
     let file = format!("{}-all", slug(&population.name));
     let certificate = match account.single()? {
         Some(composition) => {
-            let title = format!("{origin}, {}: all composed", population.name);
+            let title = format!("{origin}, {}: all composed", quotable(&population.name));
             prove(&Resolved::of_composition(title, population.neighbors, composition), request)
         }
         None => {

@@ -26,12 +26,12 @@ pub(super) fn unborne(sentence: &str) -> String {
 
 /// A ledger's own words, as its words: whatever they state is no statement of the memo.
 pub(super) fn quoted(words: &str) -> String {
-    format!("The ledger says: \"{}\"", without_quotes(&on_one_line(words)))
+    format!("The ledger says: \"{}\"", quotable(words))
 }
 
-/// A name in a sentence, between quotation marks.
-pub(super) fn without_quotes(name: &str) -> String {
-    name.replace('"', "'")
+/// Words that stand between quotation marks, on one line.
+pub(super) fn quotable(words: &str) -> String {
+    on_one_line(words).replace('"', "'")
 }
 
 fn on_one_line(words: &str) -> String {
