@@ -65,9 +65,9 @@ pub struct Bound {
     pub posterior_of_outputs_by_zcdp: Enclosure,
     /// Bounds from pure DP alone; `None` if losses are unbounded.
     pub pure: Option<PureBound>,
-    /// The exact epsilon at delta.
+    /// The exact epsilon at delta; infinite where none is finite.
     pub epsilon: Enclosure,
-    /// The epsilon at delta that zCDP implies (Bun & Steinke 2016, Proposition 1.3).
+    /// The epsilon at delta that zCDP implies (Bun & Steinke 2016, Proposition 1.3); infinite where none is finite.
     pub zcdp_epsilon: Enclosure,
 }
 
@@ -132,11 +132,14 @@ pub fn bound_knowing(
     known: Known,
 ) -> Result<Bound> {
     check_prior(prior)?;
-    let epsilon = known.epsilon.map_or_else(|| account.epsilon(delta, digits).map(|answer| answer.value), Ok)?;
+    let epsilon = known.epsilon.map_or_else(|| finite_or_none(account.epsilon(delta, digits)), Ok)?;
     let distance = || account.delta(Rational::new(), digits).map(|answer| answer.value);
     let infinite = account.infinite_loss();
-    let zcdp_epsilon = Conversion::BunSteinke.epsilon(account, delta, digits + 4)?;
-    let zcdp_epsilon = zcdp_epsilon.ok_or(Error::Unbounded { what: "the epsilon that rho gives at this delta" })?;
+    let zcdp_epsilon = match Conversion::BunSteinke.epsilon(account, delta, digits + 4) {
+        Ok(Some(epsilon)) => epsilon,
+        Ok(None) | Err(Error::InfiniteLoss { .. }) => none_finite(),
+        Err(error) => return Err(error),
+    };
     let rho = account.rho();
     let with_infinite = |finite: Enclosure| match &infinite {
         Some(infinite) => infinite.delta(&finite, digits + 4),
@@ -166,6 +169,25 @@ pub fn bound_knowing(
         epsilon,
         zcdp_epsilon,
     })
+}
+
+/// The epsilon where none is finite: some outputs are impossible without the record, and have a larger probability than delta.
+fn none_finite() -> Enclosure {
+    Enclosure::double(f64::INFINITY, 64)
+}
+
+/// An epsilon, infinite where none is finite at this delta. Correct decision and advantage need none, and exist.
+fn finite_or_none(found: Result<Answer>) -> Result<Enclosure> {
+    match found {
+        Ok(answer) => Ok(answer.value),
+        Err(Error::InfiniteLoss { .. }) => Ok(none_finite()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The largest probability of a correct decision without any output: that of a blind guess, max(p, 1 - p).
+pub fn blind_guess(prior: &Rational) -> Rational {
+    both_ways(prior).0
 }
 
 /// The largest probability of a correct decision of any adversary with this prior: max(p, 1 - p) + min(p, 1 - p)
@@ -253,6 +275,9 @@ fn most_correct_by(
 /// 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)). Its corners are at alpha = 0, 1 - delta and (1 -
 /// delta) / (1 + e^epsilon).
 pub fn most_correct_by_epsilon(epsilon: &Enclosure, delta: &Delta, prior: &Rational) -> Enclosure {
+    if epsilon.upper().is_infinite() {
+        return Enclosure::double(1.0, 64);
+    }
     most_correct_by_pair(epsilon, delta, prior)
 }
 

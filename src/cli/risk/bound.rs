@@ -189,7 +189,7 @@ impl Line {
         let by_pair = &self.bound.correct_by_zcdp_pair;
         let mut object = json!({
             "correct_decision_upper": correct.value.to_json(),
-            "guess": exact(&self.prior.clone().max(Rational::from(1 - &self.prior))),
+            "guess": exact(&bound::blind_guess(&self.prior)),
             "posterior_events": self.bound.posterior_of_events.value.to_json(),
             "advantage": advantage.to_json(),
         });
@@ -203,10 +203,10 @@ impl Line {
             };
             object["posterior_exceeded_by"] = json!(by);
         }
-        object["epsilon"] = self.bound.epsilon.to_json();
+        object["epsilon"] = output::enclosure(finite(&self.bound.epsilon));
         object["correct_decision_by_epsilon"] = correct_by_epsilon.to_json();
         object["zcdp"] = json!({
-            "epsilon": self.bound.zcdp_epsilon.to_json(),
+            "epsilon": output::enclosure(finite(&self.bound.zcdp_epsilon)),
             "correct_decision_upper": correct_by_zcdp.to_json(),
             "correct_decision_by_epsilon": by_pair.to_json(),
             "posterior_events": self.bound.posterior_by_zcdp.to_json(),
@@ -312,14 +312,21 @@ pub fn run(args: &Args) -> Result<Exit> {
     let allowed = found.allowed();
     let rows: Vec<Vec<String>> = found.lines().map(|line| table_row(line, allowed)).collect();
     let by = allowed.name();
-    page.table(&["", "correct", by, "advantage", by, "posterior", by, "exceeded"], rows);
+    page.table(&["", "correct", by, "guess", "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));
     page.text(format!("\ncorrect: {}\n", about_correct(&subject)));
+    let pair = match subject.neighbors {
+        Neighbors::AddRemove => "with and without",
+        Neighbors::Bounded => "with either record",
+    };
+    page.text(format!("guess: without any output, who decides for what is likelier beforehand.\nadvantage: the total variation distance of the outputs {pair}.\n"));
     page.text(
-        "advantage: the total variation distance of the outputs with and without.\n\
-         posterior: no event that has at least probability delta if the record is there lifts the posterior of presence above this number; the same of absence.\n\
+        "posterior: no event that has at least probability delta if the record is there lifts the posterior of presence above this number; the same of absence.\n\
          exceeded: the posterior after the outputs is above this number with at most probability delta, whichever of these counts a record changes.\n",
     );
+    if finite(&found.total.bound.epsilon).is_none() {
+        page.text("Outputs that one of two neighbors alone can have are likelier than delta: no epsilon is finite at this delta.\n");
+    }
     page.text(format!("{}\n", allowed.formula()));
     ways_note(&subject).iter().for_each(|note| page.text(format!("{note}\n")));
     page.note(subject.note());
@@ -367,6 +374,7 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
         line.name.clone(),
         bound.correct.value.shown(6),
         by.correct.upper_text(6),
+        Enclosure::rational(&bound::blind_guess(&line.prior), 64).shown(6),
         bound.advantage.shown(6),
         by.advantage.upper_text(6),
         near_one(&bound.posterior_of_events.value),
@@ -376,6 +384,11 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
             near_one(&Enclosure::new(posterior.upper().clone(), posterior.upper().clone()))
         }),
     ]
+}
+
+/// An epsilon, if it is finite.
+fn finite(epsilon: &Enclosure) -> Option<&Enclosure> {
+    epsilon.upper().is_finite().then_some(epsilon)
 }
 
 /// A probability close to 1 with two digits of its complement.
