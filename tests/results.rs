@@ -194,11 +194,13 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     for paper in &papers {
         let printed = paper.values.iter().filter(is_printed).count();
         assert_eq!(count(&paper.paper, 1), printed);
-        assert_eq!((2..9).map(|column| count(&paper.paper, column)).sum::<usize>(), printed);
-        assert_eq!(count(&paper.paper, 8), paper.values.iter().filter(|value| value.is_circular).count());
-        // A value with a recorded erratum does not agree.
+        assert_eq!((2..10).map(|column| count(&paper.paper, column)).sum::<usize>(), printed);
+        assert_eq!(count(&paper.paper, 9), paper.values.iter().filter(|value| value.is_circular).count());
+        // A value with a recorded erratum does not agree; one that agrees as read, or rounded, may do without.
         let errata = paper.values.iter().filter(|value| value.erratum.is_some()).count();
-        assert_eq!((3..7).map(|column| count(&paper.paper, column)).sum::<usize>(), errata);
+        let [as_read, wrong] =
+            [(3..4), (4..8)].map(|columns| columns.map(|column| count(&paper.paper, column)).sum::<usize>());
+        assert!(wrong <= errata && errata <= wrong + as_read, "{}: {wrong} wrong, {errata} errata", paper.paper);
     }
     let all = count("all", 1);
     assert_eq!(all, papers.iter().map(|paper| paper.values.iter().filter(is_printed).count()).sum::<usize>());
@@ -207,11 +209,15 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     assert!(!summary.contains("without an explanation"));
     // README has the same numbers.
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap().replace('\n', " ");
-    let [circular, disproved] = [8, 5].map(|column| count("all", column));
+    let faults = summary.lines().find_map(|line| line.trim().split_once(" disproved: ").map(|(_, rest)| rest));
+    let faults = faults.and_then(|rest| rest.split(' ').next()).expect("the distinct faults of what is disproved");
+    let [circular, disproved] = [9, 7].map(|column| count("all", column));
     for said in [
         format!("recomputes {all} printed values"),
         format!("{circular} of them the source of a bundled release"),
         format!("disproves {disproved} of them"),
+        format!("which show {faults} distinct faults"),
+        format!("{} agree.", count("all", 2) + count("all", 3)),
     ] {
         assert!(readme.contains(&said), "README: {said}");
     }

@@ -58,10 +58,17 @@ fn every_file_names_the_same_version() {
         ("codemeta.json, version", codemeta["version"].as_str().map(String::from)),
         ("codemeta.json, softwareVersion", codemeta["softwareVersion"].as_str().map(String::from)),
         ("CHANGELOG.md", Some(newest)),
+        ("docs/guide/evidence.md", between(&text("docs/guide/evidence.md"), "version = {", "}")),
     ];
     for (file, version) in named {
         assert_eq!(version.as_deref(), Some(VERSION), "{file} names another version than Cargo.toml");
     }
+}
+
+/// The text between two others.
+fn between(text: &str, before: &str, behind: &str) -> Option<String> {
+    let (_, rest) = text.split_once(before)?;
+    rest.split_once(behind).map(|(inner, _)| inner.to_string())
 }
 
 #[test]

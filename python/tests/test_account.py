@@ -464,7 +464,7 @@ def test_a_release_of_one_s_own_is_read_from_a_file(tmp_path: Path) -> None:
 def test_published_values_are_verified_as_a_data_frame() -> None:
     frame = verify("sieve-quadrature-2026")
     assert set(frame.columns) >= {"paper", "id", "printed", "computed", "verdict"} and len(frame) > 0
-    assert set(frame["verdict"]) <= {"agrees", "differs", "disproved", "undecided", "needs-data", "circular", "not-printed"}
+    assert set(frame["verdict"]) <= {"agrees", "holds-to-digits", "misprint", "hypothesis-missing", "not-of-the-stated-model", "differs", "disproved", "undecided", "needs-data", "circular", "not-printed"}
     assert (frame["verdict"] == "agrees").any() and frame[frame["verdict"] != "agrees"]["erratum"].notna().all()
     polars = verify("sieve-quadrature-2026", frame="polars")
     assert polars.height == len(frame) and polars["verdict"].to_list() == frame["verdict"].tolist()

@@ -9,6 +9,7 @@ use dp_assay::{
     provenance::{self, Content, Input, Provenance},
     release::Release,
     replication::{
+        faults::Fault,
         pipeline::{self, Pipeline, RuleOptions},
         published::{self, Paper},
         report::{self, Run, Section},
@@ -38,11 +39,13 @@ use super::{
 /// Printed forms: 10.13, 1.2e-7, 1.2 x 10^-7, 14.2 %, 104/4099, < 5, <= 5, > 5, >= 5, about 4, ~4, 3.8-4.0, 3.9 +- 0.1,
 /// 3.59 (truncated), 2.18 (rounded up), true, not printed; 3,90 if the file says decimal = "comma".
 ///
-/// Verdicts: agrees, agrees-as-read, differs, disproved, undecided, needs-data, circular, not-printed.
+/// Verdicts: agrees, agrees-as-read, holds-to-digits, misprint, hypothesis-missing, not-of-the-stated-model, differs, disproved,
+/// undecided, needs-data, circular, not-printed. Values that show the same fault name it, and it is counted once.
 ///
 /// Kinds: epsilon, delta, tradeoff, rho, zcdp-epsilon, zcdp-delta, optimal-order-epsilon, renyi-epsilon, gdp-epsilon, gdp-delta,
 /// pure-epsilon, sigma2, epsilon-reduction, below-zcdp, matched-sigma2, noise-reduction, overall-reduction,
-/// overall-reduction-one-term, correct-decision, advantage, posterior, formula, risk, paths, variance-deficit.
+/// overall-reduction-one-term, correct-decision, advantage, posterior, formula, risk, paths, variance-deficit. And the methods of the
+/// papers, whose rows can be run again with other inputs: safetab, spine, own.
 ///
 /// Units: nats, rho, probability, percent, sigma2, ratio (rounded to the printed digits), sum (exact), bound, least, least-percent,
 /// rounded-up, rounded-up-at-digit, truncated, about, claim. The guide, docs/guide/published-values.md, explains each of them.
@@ -120,7 +123,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.form.page();
     let provenance = provenance_of(&papers)?;
     page.provenance(provenance.clone());
-    let object = json!({ "papers": sections.iter().map(section_json).collect::<Value>() });
+    let object = json!({
+        "papers": sections.iter().map(section_json).collect::<Value>(),
+        "distinct_faults": report::faults(&sections).len(),
+    });
     page.object(object.clone());
     if args.papers.is_empty() {
         put_summary(&mut page, &sections);
@@ -192,11 +198,16 @@ fn section_json(section: &Section) -> Value {
     json!({
         "paper": section.paper.paper,
         "title": section.paper.title,
-        "rows": section.rows.iter().map(row_json).collect::<Value>(),
+        "rows": section.rows.iter().map(|row| row_json(&section.paper.paper, row)).collect::<Value>(),
         "pipeline": section.pipeline.as_ref().map(pipeline_json),
         "values": printed,
         "summary": summary.map(|(verdict, count)| (verdict.word().to_string(), json!(count))).collect::<Value>(),
+        "faults": report::faults(std::slice::from_ref(section)).iter().map(fault_json).collect::<Value>(),
     })
+}
+
+fn fault_json(fault: &Fault) -> Value {
+    json!({ "fault": fault.key, "verdict": fault.verdict.word(), "values": fault.values })
 }
 
 fn pipeline_json(own: &Pipeline) -> Value {
@@ -241,14 +252,14 @@ fn records(section: &Section) -> impl Iterator<Item = Value> {
     let paper = &section.paper.paper;
     section.rows.iter().map(move |row| {
         let mut record = json!({ "paper": paper });
-        if let (Some(record), Value::Object(row)) = (record.as_object_mut(), row_json(row)) {
+        if let (Some(record), Value::Object(row)) = (record.as_object_mut(), row_json(paper, row)) {
             record.extend(row);
         }
         record
     })
 }
 
-fn row_json(row: &Row) -> Value {
+fn row_json(paper: &str, row: &Row) -> Value {
     let shown = |computed: &Computed| match computed {
         Computed::Value(value) => value.to_json(),
         Computed::Bounded(bounded) => bounded.possible().to_json(),
@@ -266,6 +277,8 @@ fn row_json(row: &Row) -> Value {
         "compute": row.published.asked(),
         "note": row.published.note,
         "erratum": row.published.erratum,
+        "fault": row.fault(paper),
+        "chosen": row.published.chosen,
         "printed_by": row.printed_by.as_ref().map(shown),
         "readings": (row.published.readings.iter().zip(&row.readings))
             .map(|(reading, (value, verdict))| {
@@ -278,12 +291,41 @@ fn row_json(row: &Row) -> Value {
     })
 }
 
+/// The columns of the summary, each the sum of some columns of the report's. *slips* are misprints, missing hypotheses and texts about
+/// figures that are not of the stated model.
+const SUMMARY: [(&str, &[&str]); 10] = [
+    ("paper", &["paper"]),
+    ("values", &["values"]),
+    ("agree", &["agree"]),
+    ("as read", &["as read"]),
+    ("digits", &["to digits"]),
+    ("slips", &["misprints", "hypothesis missing", "not of model"]),
+    ("differ", &["differ", "undecided"]),
+    ("disproved", &["disproved"]),
+    ("need data", &["need data"]),
+    ("circular", &["circular"]),
+];
+
+/// The rows of the summary.
+fn summary_rows(sections: &[Section]) -> Vec<Vec<String>> {
+    let [head, rows @ ..] = &report::summary_table(sections)[..] else { return Vec::new() };
+    let cell = |row: &[String], names: &[&str]| {
+        let own = head.iter().zip(row).filter(|(name, _)| names.contains(&name.as_str())).map(|(_, cell)| cell);
+        match (names, own.clone().next()) {
+            (&["paper"], Some(name)) => name.clone(),
+            _ => own.filter_map(|cell| cell.parse::<usize>().ok()).sum::<usize>().to_string(),
+        }
+    };
+    rows.iter().map(|row| SUMMARY.iter().map(|(_, names)| cell(row, names)).collect()).collect()
+}
+
 /// A line for each paper, and every value whose difference is not explained.
 fn put_summary(page: &mut Page, sections: &[Section]) {
-    // Values that are not printed, or not explained, are listed below the table.
-    const COLUMNS: usize = 9;
-    let [head, rows @ ..] = &report::summary_table(sections)[..] else { return };
-    page.table(&head[..COLUMNS], rows.iter().map(|row| row[..COLUMNS].to_vec()).collect());
+    page.table(&SUMMARY.map(|(name, _)| name.to_string()), summary_rows(sections));
+    let faults = report::faults_in_words(sections);
+    if !faults.is_empty() {
+        page.text(format!("\nValues and distinct faults:\n  {}\n", faults.join("\n  ")));
+    }
     let not_printed = sections.iter().map(|section| section.rows.len() - verify::printed(&section.rows)).sum::<usize>();
     if not_printed > 0 {
         page.text(format!("\n{not_printed} more are computed that no document prints; they are not counted.\n"));
@@ -344,6 +386,11 @@ fn put(page: &mut Page, section: &Section) {
         if values == 1 { "" } else { "s" },
         verify::tally_in_words(rows)
     ));
+    let own = std::slice::from_ref(section);
+    let faulty = rows.iter().filter(|row| row.verdict.is_fault()).count();
+    if report::faults(own).len() < faulty {
+        page.text(format!("Values and distinct faults: {}\n", report::faults_in_words(own).join("; ")));
+    }
     if let Some(own) = &section.pipeline {
         put_pipeline(page, own);
     }

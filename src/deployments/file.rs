@@ -150,6 +150,7 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
         values,
         file: reader.file().to_string(),
         is_bundled: true,
+        settings: None,
         releases: releases.into_names(),
     };
     Ok(Deployment {

@@ -44,9 +44,9 @@ fn verdict(rows: &[Row], has_contradictions: bool) -> Verdict {
     let of_row = |row: &Row| match (row.verdict, row.published.same_source) {
         (OfRow::Disproved, _) => Some(Verdict::Disproved),
         (OfRow::Differs, true) => Some(Verdict::ContradictsItself),
-        (OfRow::Differs, false) => Some(Verdict::Differs),
-        (OfRow::Agrees | OfRow::AgreesAsRead, _) => Some(Verdict::Agrees),
-        (OfRow::Undecided | OfRow::NeedsData | OfRow::Circular | OfRow::NotPrinted, _) => None,
+        (OfRow::Differs | OfRow::HypothesisMissing | OfRow::NotOfTheStatedModel, _) => Some(Verdict::Differs),
+        (OfRow::Agrees | OfRow::AgreesAsRead | OfRow::HoldsToDigits, _) => Some(Verdict::Agrees),
+        (OfRow::Misprint | OfRow::Undecided | OfRow::NeedsData | OfRow::Circular | OfRow::NotPrinted, _) => None,
     };
     let of_words = has_contradictions.then_some(Verdict::ContradictsItself);
     rows.iter().filter_map(of_row).chain(of_words).min().unwrap_or(Verdict::NotEnoughSaid)
@@ -68,8 +68,8 @@ fn reasons(deployment: &Deployment, rows: &[Row], verdict: Verdict) -> Vec<Strin
 
 fn is_wrong(row: &Row) -> bool {
     match row.verdict {
-        OfRow::Differs | OfRow::Disproved | OfRow::Undecided => true,
-        OfRow::Agrees | OfRow::AgreesAsRead | OfRow::NeedsData | OfRow::Circular | OfRow::NotPrinted => false,
+        OfRow::Undecided => true,
+        verdict => verdict.is_fault(),
     }
 }
 

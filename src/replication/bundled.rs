@@ -4,6 +4,17 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 
+/// The papers whose values are bundled.
+pub(super) const PAPERS: &[(&str, &str)] = &[
+    ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
+    ("census-2020", include_str!("../../data/published/census-2020.toml")),
+    ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
+    ("safetab-2021", include_str!("../../data/published/safetab-2021.toml")),
+    ("safetab-p-2024", include_str!("../../data/published/safetab-p-2024.toml")),
+    ("spines-2024", include_str!("../../data/published/spines-2024.toml")),
+    ("sieve-quadrature-2026", include_str!("../../data/published/sieve-quadrature-2026.toml")),
+];
+
 /// Reads a bundled file; errors name it and the line.
 pub(super) fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
     toml::from_str(text).map_err(|error| Error::DataFile {

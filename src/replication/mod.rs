@@ -4,7 +4,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | [`verdict`] | the result of a recomputation ([`verdict::Computed`]), and the verdict on the printed value ([`verdict::Verdict`]) |
-//! | `bundled` | TOML files that are compiled into the program, with line numbers in errors |
+//! | `bundled` | TOML files that are compiled into the program, with line numbers in errors; the papers |
 //! | **methods of the papers** | used by nothing else in the library |
 //! | [`closed_forms`] | one count and the sum of n copies in closed form: Su, Su & Wang, Theorems A.7 and A.8, (A.5), (A.6) |
 //! | [`residual`] | the sum of n copies replaced by a Gaussian density, and its error: Theorem A.11, Appendix C |
@@ -20,8 +20,9 @@
 //! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
 //! | **results** | |
 //! | [`printed`] | the forms of printed numbers, and the set of numbers that each stands for |
-//! | `published_value`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, its recomputation |
+//! | `published_value`, `fit`, `own_inputs`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, its recomputation |
 //! | [`verify`] | every row recomputed and judged |
+//! | [`faults`] | distinct faults, which several rows can show |
 //! | [`certified`] | rows as certificates that another program checks |
 //! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by Boole's rule, beside the contour |
 //! | [`figures`] | tables and figures drawn again, one file per paper |
@@ -34,9 +35,12 @@ pub mod boole;
 mod bundled;
 pub mod certified;
 pub mod closed_forms;
+pub mod faults;
 pub mod figures;
+mod fit;
 pub mod formula;
 pub mod gibbs;
+mod own_inputs;
 pub mod pipeline;
 pub mod printed;
 pub mod published;

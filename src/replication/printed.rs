@@ -7,7 +7,7 @@
 //! | `3.59...`, `3.59 (truncated)` | all numbers that begin with these digits |
 //! | `2.18 (rounded up)` | all numbers at most this large and less than one unit of the last digit below |
 //! | `3.8-4.0`, `3.9 +- 0.1` | all numbers of the range, both ends included |
-//! | `< 5`, `<= 5`, `> 5`, `>= 5` | a bound |
+//! | `< 5`, `<= 5`, `> 5`, `>= 5` | a bound; a number beyond it that rounds to its digits *holds to digits* |
 //! | `true` | a statement that holds |
 //! | `not printed` | nothing: no document prints the value |
 //!
@@ -52,8 +52,12 @@ impl Printed {
             }
             Stated::JustAbove { value, within } => Stated::JustAbove { value: less(value), within },
             Stated::Range(low, high) => Stated::Range(less(low), less(high)),
-            Stated::AtMost { bound, strict } => Stated::AtMost { bound: less(bound), strict },
-            Stated::AtLeast { bound, strict } => Stated::AtLeast { bound: less(bound), strict },
+            Stated::AtMost { bound, strict, step } => {
+                Stated::AtMost { bound: less(bound), strict, step: step.map(less) }
+            }
+            Stated::AtLeast { bound, strict, step } => {
+                Stated::AtLeast { bound: less(bound), strict, step: step.map(less) }
+            }
         };
         Printed { stated, ..self }
     }
@@ -258,8 +262,8 @@ fn in_form(text: &str, number: Number, said: Option<Said>, unit: Unit) -> std::r
         (said, of_unit) => said.or(of_unit).unwrap_or(Said::Rounding(Rounding::Nearest)),
     };
     match said {
-        Said::AtMost { strict } => Ok(Stated::AtMost { bound: number.value, strict }),
-        Said::AtLeast { strict } => Ok(Stated::AtLeast { bound: number.value, strict }),
+        Said::AtMost { strict } => Ok(Stated::AtMost { bound: number.value, strict, step: number.step }),
+        Said::AtLeast { strict } => Ok(Stated::AtLeast { bound: number.value, strict, step: number.step }),
         Said::Rounding(rounding) => match number.step {
             Some(step) => Ok(Stated::Rounded { value: number.value, step, rounding }),
             None => {
@@ -377,11 +381,14 @@ mod tests {
             ("1e-7 to 2e-7", ("1.1e-7", "1.9e-7"), ("3e-7", "4e-7"), ("1e-8", "1.5e-7"), Verdict::Differs),
             ("3.9 +- 0.1", ("3.81", "3.99"), ("4.01", "4.2"), ("3.9", "4.1"), Verdict::Differs),
             ("3.9 ± 0.1", ("3.81", "3.99"), ("3", "3.7"), ("3.7", "3.9"), Verdict::Differs),
-            ("< 5", ("4", "4.9"), ("5", "5.1"), ("4.9", "5"), Verdict::Disproved),
-            ("<= 5", ("4", "5"), ("5.01", "5.1"), ("4.9", "5.1"), Verdict::Disproved),
-            ("≤5", ("4", "5"), ("5.01", "5.1"), ("4.9", "5.1"), Verdict::Disproved),
-            ("> 5", ("5.01", "6"), ("4.9", "5"), ("5", "6"), Verdict::Disproved),
-            ("at least 5", ("5", "6"), ("4", "4.9"), ("4.9", "5.1"), Verdict::Disproved),
+            ("< 5", ("4", "4.9"), ("5", "5.1"), ("4.9", "5"), Verdict::HoldsToDigits),
+            ("< 5.0", ("4", "4.9"), ("5.06", "5.1"), ("5.01", "5.1"), Verdict::Disproved),
+            ("<= 5", ("4", "5"), ("5.01", "5.1"), ("4.9", "5.1"), Verdict::HoldsToDigits),
+            ("<= 5", ("4", "5"), ("5.51", "5.6"), ("5.4", "5.6"), Verdict::Disproved),
+            ("≤5.00", ("4", "5"), ("5.01", "5.1"), ("4.9", "5.1"), Verdict::Disproved),
+            ("> 5", ("5.01", "6"), ("4.9", "5"), ("5", "6"), Verdict::HoldsToDigits),
+            ("at least 5", ("5", "6"), ("4.6", "4.9"), ("4.9", "5.1"), Verdict::HoldsToDigits),
+            ("at least 5", ("5", "6"), ("4", "4.4"), ("4.4", "4.6"), Verdict::Disproved),
         ] {
             let found = stated(text);
             for ((low, high), expected) in [(inside, Verdict::Agrees), (outside, wrong), (across, Verdict::Undecided)] {
@@ -451,6 +458,20 @@ mod tests {
         }
         assert!(read("about 5", Unit::About, DecimalMark::Point).is_ok());
         assert!(read("< 5", Unit::Bound, DecimalMark::Point).is_ok());
+    }
+
+    #[test]
+    fn a_bound_holds_to_the_digits_to_which_the_number_rounds_to_it() {
+        let held = |text: &str, value: &str| {
+            let printed = read(text, Unit::Least, DecimalMark::Point).unwrap();
+            printed.stated.digits_held(&enclosure(value, value), printed.digits)
+        };
+        assert_eq!(held("95", "94.99947"), Some(4), "95.00, and 94.999 to five digits");
+        assert_eq!(held("95", "94.853"), Some(2));
+        assert_eq!(held("95", "94.4"), None);
+        assert_eq!(held("99.99", "99.98923"), Some(4));
+        let half = read("1/2", Unit::Least, DecimalMark::Point).unwrap();
+        assert_eq!(half.stated.judge(&enclosure("0.49", "0.49")), Verdict::Disproved, "a fraction is not rounded");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rug::Rational;
 
-use super::published_file;
+use super::{bundled::PAPERS, published_file};
 pub use super::{
     published_value::{Beside, Compute, Paper, Published},
     unit::Unit,
@@ -13,17 +13,6 @@ use crate::{
     error::{Error, Result},
     io::files::{Over, file_error, write_over},
 };
-
-/// The papers whose values are bundled.
-const PAPERS: &[(&str, &str)] = &[
-    ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
-    ("census-2020", include_str!("../../data/published/census-2020.toml")),
-    ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
-    ("safetab-2021", include_str!("../../data/published/safetab-2021.toml")),
-    ("safetab-p-2024", include_str!("../../data/published/safetab-p-2024.toml")),
-    ("spines-2024", include_str!("../../data/published/spines-2024.toml")),
-    ("sieve-quadrature-2026", include_str!("../../data/published/sieve-quadrature-2026.toml")),
-];
 
 /// The published values of the named papers and files, or of all papers if none is named: the papers in their own
 /// order, then the files in the order of their names.

@@ -1,6 +1,6 @@
 //! Published values as a table: CSV whose columns are the fields of the TOML form.
 //!
-//! `id`, `place`, `printed`, `unit`, `circular`, `note` and `erratum` are fields of a value; every other column is a
+//! `id`, `place`, `printed`, `unit`, `circular`, `note`, `erratum`, `fault`, `fault-kind` and `chosen` are fields of a value; every other column is a
 //! field of its `compute`, so `kind` is required. An empty cell is an absent field; in a cell of `compute` a bar
 //! separates the elements of a list. The head of the TOML form becomes lines that begin with `#`, as
 //! `# decimal = "comma"`; the defaults of `paper` and `title` are the name of the file. If the header has no comma, a
@@ -23,6 +23,7 @@ pub(super) struct Parts {
     pub title: String,
     pub release: Option<Spanned<String>>,
     pub decimal: Option<Spanned<String>>,
+    pub settings: Option<Spanned<String>>,
     pub values: Vec<Spanned<Node>>,
 }
 
@@ -34,13 +35,15 @@ struct Head {
     title: Option<String>,
     release: Option<Spanned<String>>,
     decimal: Option<Spanned<String>>,
+    settings: Option<Spanned<String>>,
 }
 
 /// The columns of a value itself.
-const OF_VALUE: &[&str] = &["id", "place", "printed", "unit", "circular", "note", "erratum"];
+const OF_VALUE: &[&str] =
+    &["id", "place", "printed", "unit", "circular", "note", "erratum", "fault", "fault-kind", "chosen"];
 
 /// The kinds whose fields are parsed as numbers and words instead of the text of their digits.
-const TYPED_KINDS: &[&str] = &["risk", "paths", "variance-deficit"];
+const TYPED_KINDS: &[&str] = &["risk", "paths", "variance-deficit", "safetab", "spine"];
 
 /// Splits a file into its parts.
 pub(super) fn read(text: &str, file: &str) -> Result<Parts> {
@@ -66,6 +69,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Parts> {
         title: head.title.unwrap_or(stem),
         release: head.release,
         decimal: head.decimal,
+        settings: head.settings,
         values,
     })
 }
@@ -81,7 +85,7 @@ fn head(reader: &TomlReader, text: &str, file: &str) -> Result<(Head, usize)> {
         }
         let said = line.trim_start_matches('#').trim_start();
         let names = |name: &str| said.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
-        if ["paper", "title", "release", "decimal"].into_iter().any(names) {
+        if ["paper", "title", "release", "decimal", "settings"].into_iter().any(names) {
             toml += &line.replacen('#', " ", 1);
         } else {
             toml.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `paper`, `title` | a key for the file, and its subject, in a line |
 //! | `release` | the default release for values that name neither a release nor counts; for a bundled paper the one of its name |
+//! | `settings` | the bundled paper whose settings the kind `safetab` takes, `"safetab-2021"` or `"safetab-p-2024"`; a bundled paper takes its own |
 //! | `[[value]]` `id`, `place` | a key that is unique in the file, and the place of the printed value |
 //! | `decimal` | `"comma"` if the document prints decimal commas |
 //! | `printed` | the text as printed, of a form that [`printed`] reads; `true` for a statement, or `not printed` |
@@ -12,6 +13,9 @@
 //! | `circular` | `true` if the file from which the release was built has the value |
 //! | `same-source` | `true` if the source of the value prints every number of the computation as well |
 //! | `note`, `erratum` | a remark; the reason why a printed value known to be wrong is wrong |
+//! | `fault` | the fault that the value shows: values with the same key show one fault, which is counted once |
+//! | `fault-kind` | with an `erratum`: `"misprint"`, `"hypothesis-missing"`, or `"not-of-the-stated-model"` with a `printed_by` that gives the text |
+//! | `chosen` | what the text does not say and the test chose, as a margin or a tolerance: it disproves nothing |
 //! | `printed_by` | another computation that gives the printed value |
 //! | `readings` | other readings of the printed text, each `{ as = "words", compute = {..} }`: a row that agrees only under one of them is counted separately |
 //! | `beside` | other numbers that the remarks mention, of the same form |
@@ -22,12 +26,16 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    account_claims::{self, AccountClaim, KINDS, Measure, Releases},
+    account_claims::{self, KINDS, Releases},
+    fit,
     formula::Formula,
+    own_inputs,
     printed::{self, DecimalMark, Printed},
     published_csv,
     published_value::{Beside, Compute, Paper, Published},
+    safetab::settings::PrintedSettings,
     unit::Unit,
+    verdict::FaultKind,
 };
 use crate::{
     error::{Error, Result, unknown},
@@ -49,9 +57,10 @@ const OTHER_KINDS: &[&str] = &["formula", "risk", "paths", "variance-deficit"];
 /// Fields of those kinds that are exact numbers, kept as the text of their digits.
 const EXACT_FIELDS: &[&str] = &["rho", "rhos", "prior", "delta", "epsilon", "sigma2", "s", "total", "level", "query"];
 
-/// The kinds of computation allowed in users' files.
+/// All kinds of computation.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied())
+    let of_papers = own_inputs::KINDS.iter().map(|(name, _)| *name);
+    KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied()).chain(of_papers)
 }
 
 /// The fields before the values.
@@ -62,6 +71,7 @@ struct Head {
     title: String,
     release: Option<Spanned<String>>,
     decimal: Option<Spanned<String>>,
+    settings: Option<Spanned<String>>,
     #[serde(rename = "value", default)]
     values: Vec<Spanned<Node>>,
 }
@@ -89,6 +99,7 @@ pub(super) fn read(path: &str) -> Result<Paper> {
             title: table.title,
             release: table.release,
             decimal: table.decimal,
+            settings: table.settings,
             values: table.values,
         },
         path,
@@ -123,28 +134,45 @@ fn paper_of(reader: &TomlReader, head: Head, file: &str, is_bundled: bool) -> Re
         None => None,
     };
     let decimal = head.decimal.as_ref().map(|name| decimal_mark(reader, name)).transpose()?.unwrap_or_default();
-    let (read, releases) = values_of(reader, &head.values, own, releases, decimal, is_bundled)?;
+    let settings = head.settings.as_ref().map(|name| settings(reader, name)).transpose()?;
+    let head_of_values = ValuesHead { own, releases, decimal, is_bundled, settings: settings.clone() };
+    let (read, releases) = values_of(reader, &head.values, head_of_values)?;
     Ok(Paper {
         paper: head.paper.into_inner(),
         title: head.title,
         values: read,
         file: file.to_string(),
         is_bundled,
+        settings,
         releases: releases.into_names(),
     })
+}
+
+/// The paper whose settings the kind `safetab` takes.
+fn settings(reader: &TomlReader, name: &Spanned<String>) -> Result<String> {
+    let found = PrintedSettings::of(name.get_ref());
+    found.map_err(|error| reader.refuse(name.span().start, format!("settings: {error}")))?;
+    Ok(name.get_ref().clone())
+}
+
+/// What the lines before the values say.
+struct ValuesHead {
+    own: Option<Arc<Release>>,
+    releases: Releases,
+    decimal: DecimalMark,
+    is_bundled: bool,
+    settings: Option<String>,
 }
 
 /// The values of a list of tables, and the releases known then. All errors are reported together.
 fn values_of<'a>(
     reader: &'a TomlReader<'a>,
     nodes: &'a [Spanned<Node>],
-    own: Option<Arc<Release>>,
-    releases: Releases,
-    decimal: DecimalMark,
-    is_bundled: bool,
+    head: ValuesHead,
 ) -> Result<(Vec<Published>, Releases)> {
-    let mut values =
-        ValueReader { reader, own, releases, is_bundled, decimal, ids: BTreeSet::new(), wrong: Vec::new() };
+    let ValuesHead { own, releases, decimal, is_bundled, settings } = head;
+    let (ids, wrong) = (BTreeSet::new(), Vec::new());
+    let mut values = ValueReader { reader, own, releases, is_bundled, decimal, settings, ids, wrong };
     let read: Vec<Published> = nodes.iter().filter_map(|node| values.value(node)).collect();
     Error::of_all(values.wrong)?;
     Ok((read, values.releases))
@@ -156,7 +184,8 @@ pub(crate) fn bundled_values<'a>(
     nodes: &'a [Spanned<Node>],
     releases: Releases,
 ) -> Result<(Vec<Published>, Releases)> {
-    values_of(reader, nodes, None, releases, DecimalMark::Point, true)
+    let head = ValuesHead { own: None, releases, decimal: DecimalMark::Point, is_bundled: true, settings: None };
+    values_of(reader, nodes, head)
 }
 
 fn decimal_mark(reader: &TomlReader, name: &Spanned<String>) -> Result<DecimalMark> {
@@ -182,6 +211,7 @@ struct ValueReader<'a> {
     releases: Releases,
     is_bundled: bool,
     decimal: DecimalMark,
+    settings: Option<String>,
     ids: BTreeSet<String>,
     wrong: Vec<Error>,
 }
@@ -223,7 +253,8 @@ impl<'a> ValueReader<'a> {
             self.keep(compute)
         });
         if let (Some(unit), Some(Compute::Account(claim)), Some(name)) = (unit, &compute, &unit_name) {
-            let fits = self.check_unit(claim, unit, name);
+            let fits = fit::of(claim, unit, name.get_ref());
+            let fits = fits.map_err(|why| self.reader.refuse(name.span().start, why));
             self.keep(fits);
         }
         let understood = printed.zip(unit).and_then(|(node, unit)| {
@@ -239,7 +270,8 @@ impl<'a> ValueReader<'a> {
             return None;
         }
         let (printed, Printed { stated, digits, .. }) = understood?;
-        let More { note, erratum, is_circular, same_source, printed_by, readings, beside } = more?;
+        let More { note, erratum, fault, fault_kind, chosen, is_circular, same_source, printed_by, readings, beside } =
+            more?;
         Some(Published {
             id: id?,
             place: place?.into_inner(),
@@ -252,6 +284,9 @@ impl<'a> ValueReader<'a> {
             compute: compute?,
             note,
             erratum,
+            fault,
+            fault_kind,
+            chosen,
             printed_by,
             readings,
             beside,
@@ -277,12 +312,22 @@ impl<'a> ValueReader<'a> {
         let text = |text: Option<Spanned<String>>| text.map(Spanned::into_inner);
         let (note, erratum) = (fields.text("note").map(text), fields.text("erratum").map(text));
         let (note, erratum) = (self.keep(note), self.keep(erratum));
+        let [fault, chosen] = ["fault", "chosen"].map(|name| {
+            let found = self.said(fields, name);
+            self.keep(found)
+        });
+        let kind = fields.text("fault-kind");
+        let kind = self.keep(kind)?;
         let is_circular = fields.flag("circular");
         let is_circular = self.keep(is_circular);
         let same_source = fields.flag("same-source");
         let same_source = self.keep(same_source);
         let printed_by = fields.node("printed_by").map(|node| self.compute(node, "printed_by")).transpose();
         let printed_by = self.keep(printed_by);
+        let fault_kind = kind
+            .map(|name| self.fault_kind(&name, matches!(erratum, Some(Some(_))), matches!(printed_by, Some(Some(_)))))
+            .transpose();
+        let fault_kind = self.keep(fault_kind);
         let [readings, beside] = ["readings", "beside"].map(|name| {
             let found = self.beside(fields, name);
             self.keep(found)
@@ -290,12 +335,40 @@ impl<'a> ValueReader<'a> {
         Some(More {
             note: note?,
             erratum: erratum?,
+            fault: fault?,
+            fault_kind: fault_kind?,
+            chosen: chosen?,
             is_circular: is_circular?,
             same_source: same_source?,
             printed_by: printed_by?,
             readings: readings?,
             beside: beside?,
         })
+    }
+
+    /// An optional text that must not be empty.
+    fn said(&self, fields: &mut Fields<'a>, name: &'static str) -> Result<Option<String>> {
+        match fields.text(name)? {
+            Some(text) if text.get_ref().trim().is_empty() => {
+                Err(self.reader.refuse(text.span().start, format!("{name}: must not be empty: leave it out")))
+            }
+            text => Ok(text.map(Spanned::into_inner)),
+        }
+    }
+
+    /// What a text is where it is not simply wrong: it needs its reason, and a figure its own computation.
+    fn fault_kind(&self, name: &Spanned<String>, has_erratum: bool, has_printed_by: bool) -> Result<FaultKind> {
+        let refuse = |why: String| self.reader.refuse(name.span().start, format!("fault-kind: {why}"));
+        let known = || FaultKind::ALL.iter().map(|(known, _)| *known);
+        let found = FaultKind::ALL.iter().find(|(known, _)| known == name.get_ref()).map(|(_, kind)| *kind);
+        match found {
+            None => Err(refuse(unknown("kind of fault", name.get_ref(), "there are", known()))),
+            Some(_) if !has_erratum => Err(refuse("needs an erratum: the reason, in words".to_string())),
+            Some(FaultKind::NotOfTheStatedModel) if !has_printed_by => {
+                Err(refuse("needs printed_by: the computation of which the text is right".to_string()))
+            }
+            Some(kind) => Ok(kind),
+        }
     }
 
     /// Other computations, each with its description.
@@ -343,9 +416,9 @@ impl<'a> ValueReader<'a> {
             return Err(refuse(format!("has more than {MOST_DIGITS} digits")));
         }
         if let Some(compute) = compute.filter(|_| printed.is_percent)
-            && !is_in_percent(compute, unit)
+            && !fit::is_in_percent(compute, unit)
         {
-            if !is_probability(compute, unit) {
+            if !fit::is_probability(compute, unit) {
                 return Err(refuse(format!(
                     "{text:?} is a percentage, and what is computed is neither that nor a probability"
                 )));
@@ -355,42 +428,6 @@ impl<'a> ValueReader<'a> {
         Ok((text, printed))
     }
 
-    /// Refuses a unit that does not fit the answer of a question.
-    fn check_unit(&self, claim: &AccountClaim, unit: Unit, at: &Spanned<String>) -> Result<()> {
-        let measure = claim.question.measure();
-        let is_right = match unit {
-            Unit::Nats => measure == Measure::Nats,
-            Unit::Rho => measure == Measure::Rho,
-            Unit::Sigma2 => measure == Measure::Sigma2,
-            Unit::Probability => measure == Measure::Probability,
-            Unit::Percent | Unit::LeastPercent => matches!(measure, Measure::Percent | Measure::Probability),
-            Unit::Ratio => false,
-            Unit::Sum => claim.question.is_exact(),
-            Unit::Bound | Unit::Least | Unit::RoundedUp | Unit::RoundedUpAtDigit | Unit::Truncated | Unit::About => {
-                measure != Measure::Statement
-            }
-            Unit::Claim => measure == Measure::Statement,
-        };
-        if is_right {
-            return Ok(());
-        }
-        let expected = match measure {
-            Measure::Nats => "an epsilon: nats, bound, least, about, truncated, rounded-up or rounded-up-at-digit",
-            Measure::Rho => "a rho: rho, sum, bound, least, about, truncated, rounded-up or rounded-up-at-digit",
-            Measure::Sigma2 => {
-                "a variance proxy: sigma2, bound, least, about, truncated, rounded-up or rounded-up-at-digit"
-            }
-            Measure::Probability => {
-                "a probability: probability, percent, bound, least, least-percent, about or truncated"
-            }
-            Measure::Percent => "a percentage: percent, bound, least, least-percent, about or truncated",
-            Measure::Statement => "a statement: claim",
-        };
-        let exact = if claim.question.is_exact() { "; sum for one that is printed exactly" } else { "" };
-        let why = format!("unit: {:?} does not fit: what is computed is {expected}{exact}", at.get_ref());
-        Err(self.reader.refuse(at.span().start, why))
-    }
-
     fn compute(&mut self, node: &'a Spanned<Node>, what: &str) -> Result<Compute> {
         let mut fields = Fields::new(self.reader, node, what)?;
         let kind = fields.text("kind")?.ok_or_else(|| fields.missing("kind", "\"epsilon\""))?;
@@ -398,7 +435,7 @@ impl<'a> ValueReader<'a> {
         if let Some(claim) = account_claims::read(kind.get_ref(), fields, self.own.as_ref(), &mut self.releases)? {
             return Ok(Compute::Account(claim));
         }
-        if !self.is_bundled && !OTHER_KINDS.contains(&kind.get_ref().as_str()) {
+        if !kinds().any(|known| known == kind.get_ref()) {
             let why = format!("{what}: {}", unknown("kind", kind.get_ref(), "there are", kinds()));
             return Err(self.reader.refuse(kind.span().start, why));
         }
@@ -414,7 +451,11 @@ impl<'a> ValueReader<'a> {
                 Formula::parse(&formula).map_err(|error| refuse(&error.to_string()))?;
                 Ok(Compute::Formula { formula })
             }
-            other => Ok(other),
+            Compute::Safetab(_) if !self.is_bundled && self.settings.is_none() => Err(refuse(
+                "takes the settings of a paper: settings = \"safetab-2021\" or \"safetab-p-2024\" before the values",
+            )),
+            other if self.is_bundled => Ok(other),
+            other => own_inputs::check(&other.asked()).map(|()| other).map_err(|why| refuse(&why)),
         }
     }
 }
@@ -423,29 +464,12 @@ impl<'a> ValueReader<'a> {
 struct More {
     note: Option<String>,
     erratum: Option<String>,
+    fault: Option<String>,
+    fault_kind: Option<FaultKind>,
+    chosen: Option<String>,
     is_circular: bool,
     same_source: bool,
     printed_by: Option<Compute>,
     readings: Vec<Beside>,
     beside: Vec<Beside>,
-}
-
-/// Whether the computed value is in percent in this unit.
-fn is_in_percent(compute: &Compute, unit: Unit) -> bool {
-    let is_percentage = matches!(compute, Compute::Account(claim) if claim.question.measure() == Measure::Percent);
-    is_percentage || matches!(unit, Unit::Percent | Unit::LeastPercent)
-}
-
-/// Whether the computed value is a probability or a ratio, which a percentage multiplies by 100.
-fn is_probability(compute: &Compute, unit: Unit) -> bool {
-    match compute {
-        Compute::Account(claim) => claim.question.measure() == Measure::Probability,
-        Compute::Risk(_) => true,
-        Compute::Own { .. }
-        | Compute::Spine(_)
-        | Compute::Paths { .. }
-        | Compute::Safetab(_)
-        | Compute::Formula { .. }
-        | Compute::VarianceDeficit { .. } => matches!(unit, Unit::Probability | Unit::Ratio),
-    }
 }

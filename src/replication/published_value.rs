@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     account_claims::AccountClaim, block_paths::PathClaim, printed::Stated, risk::claims::RiskClaim,
     safetab::claims::SafetabClaim, spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim, unit::Unit,
+    verdict::FaultKind,
 };
 use crate::{error::Error, numeric::Enclosure};
 
@@ -23,6 +24,8 @@ pub struct Paper {
     pub file: String,
     /// Whether it is bundled.
     pub is_bundled: bool,
+    /// The bundled paper whose settings the kind `safetab` takes; its own if absent.
+    pub settings: Option<String>,
     /// The releases that its values name: bundled ones, and files as paths from the working directory.
     pub releases: Vec<String>,
 }
@@ -53,6 +56,12 @@ pub struct Published {
     pub note: Option<String>,
     /// The reason why the printed value is wrong, for a row that is known to differ.
     pub erratum: Option<String>,
+    /// The fault that the value shows, a key that several values can share; the value's own if it is absent.
+    pub fault: Option<String>,
+    /// What the text is where it is not simply wrong.
+    pub fault_kind: Option<FaultKind>,
+    /// What the text does not say and the test chose, such as a margin or a tolerance: such a test disproves nothing.
+    pub chosen: Option<String>,
     /// Another computation that gives the printed value or comes close to it: presumably what the paper computed
     /// instead.
     pub printed_by: Option<Compute>,

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::{
+    faults::{self, Fault},
     figures,
     pipeline::Pipeline,
     published::Paper,
@@ -45,7 +46,13 @@ pub fn markdown(sections: &[Section], run: Run) -> String {
     out += "\nEvery computed value is proven: an enclosure of which the digits shown are certain. *agrees*: all of it lies in what the\n\
             printed text stands for, such as the numbers that round to its digits, or the printed bound or statement holds.\n\
             *agrees-as-read*: so it does by another reading of what is printed, which is stated, and not by the plain one.\n\
-            *differs*: none of it does. *disproved*: the printed bound or statement is proven wrong. *undecided*: the enclosure\n\
+            *holds-to-digits*: a printed bound is missed, by less than its last digit: the number rounds to it.\n\
+            *misprint*: a slip, as a transpose, a sign or an index; what is meant is plain. *hypothesis-missing*: it holds under a\n\
+            hypothesis that the text leaves out. *not-of-the-stated-model*: a text about a figure, right of the figure as it was\n\
+            computed, and false of the model that the text states. *differs*: a printed number is another one than the computed.\n\
+            *disproved*: a printed bound or statement that was meant is proven wrong, with the text's own unrounded inputs and to\n\
+            its own digits. What the test chose and the text does not say, as a margin or a tolerance, is named, and disproves\n\
+            nothing. Several values can show one fault; it is counted once, and named by its key. *undecided*: the enclosure\n\
             is too wide to tell. *needs-data*: it rests on data that are not at hand. *circular*: it agrees, and the printed\n\
             value is the source of the bundled release, so that this says only that the release was read rightly.\n\
             *not-printed*: no document prints the value; it is not counted among the values.\n";
@@ -55,6 +62,7 @@ pub fn markdown(sections: &[Section], run: Run) -> String {
     for section in sections {
         out += &format!("\n## {}\n\n{}: ", line(&section.paper.title), code(&section.paper.paper));
         out += &summary(&section.rows);
+        out += &fault_list(section);
         out += &differences(&section.rows);
         out += &missing(&section.rows);
         if let Some(pipeline) = &section.pipeline {
@@ -110,39 +118,86 @@ pub fn write(folder: &Path, files: &[(&str, &str)]) -> Result<()> {
     files.iter().try_for_each(|(name, text)| write_text(&folder.join(name), text))
 }
 
-/// A summary row for each paper, below the names of the columns; totals last.
-pub fn summary_table(sections: &[Section]) -> Vec<[String; 11]> {
-    let counts = |rows: &[Row]| -> [usize; 10] {
-        let [agree, as_read, differ, disproved, undecided, needing, circular, not_printed] =
-            tally(rows).map(|(_, count)| count);
+/// The columns of the summary.
+const COLUMNS: [&str; 16] = [
+    "paper",
+    "values",
+    "agree",
+    "as read",
+    "to digits",
+    "misprints",
+    "hypothesis missing",
+    "not of model",
+    "differ",
+    "disproved",
+    "undecided",
+    "need data",
+    "circular",
+    "not printed",
+    "unexplained",
+    "faults",
+];
+
+/// A summary row for each paper, below the names of the columns; totals last. Faults that two papers share count once in the total.
+pub fn summary_table(sections: &[Section]) -> Vec<[String; 16]> {
+    let counts = |rows: &[Row], faults: usize| -> [usize; 15] {
+        let [
+            agree,
+            as_read,
+            digits,
+            slips,
+            hypothesis,
+            model,
+            differ,
+            disproved,
+            undecided,
+            data,
+            circular,
+            not_printed,
+        ] = tally(rows).map(|(_, count)| count);
         let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-        [printed(rows), agree, as_read, differ, disproved, undecided, needing, circular, not_printed, unexplained]
+        [
+            printed(rows),
+            agree,
+            as_read,
+            digits,
+            slips,
+            hypothesis,
+            model,
+            differ,
+            disproved,
+            undecided,
+            data,
+            circular,
+            not_printed,
+            unexplained,
+            faults,
+        ]
     };
-    let mut all = [0; 10];
-    let heading = [
-        "paper",
-        "values",
-        "agree",
-        "as read",
-        "differ",
-        "disproved",
-        "undecided",
-        "need data",
-        "circular",
-        "not printed",
-        "unexplained",
-    ];
-    let mut table = vec![heading.map(String::from)];
-    let line = |name: &str, counts: [usize; 10]| {
+    let mut all = [0; 15];
+    let mut table = vec![COLUMNS.map(String::from)];
+    let line = |name: &str, counts: [usize; 15]| {
         std::array::from_fn(|column| if column == 0 { name.to_string() } else { counts[column - 1].to_string() })
     };
     for section in sections {
-        let counts = counts(&section.rows);
+        let counts = counts(&section.rows, faults(std::slice::from_ref(section)).len());
         all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         table.push(line(&section.paper.paper, counts));
     }
+    all[14] = faults(sections).len();
     table.push(line("all", all));
     table
+}
+
+/// The distinct faults of papers.
+pub fn faults(sections: &[Section]) -> Vec<Fault> {
+    faults::of_papers(sections.iter().map(|section| (section.paper.paper.as_str(), &section.rows[..])))
+}
+
+/// For each verdict that is a fault its values and its distinct faults, in words.
+pub fn faults_in_words(sections: &[Section]) -> Vec<String> {
+    let rows: Vec<&Row> = sections.iter().flat_map(|section| &section.rows).collect();
+    faults::in_words(&rows, &faults(sections))
 }
 
 fn overview(sections: &[Section]) -> String {
@@ -153,7 +208,28 @@ fn overview(sections: &[Section]) -> String {
             out += &format!("|{}\n", " --- |".repeat(row.len()));
         }
     }
-    out
+    let faults = faults_in_words(sections).into_iter().map(|line| format!("- {line}\n")).collect::<String>();
+    if faults.is_empty() {
+        out
+    } else {
+        format!("{out}\nValues and distinct faults, each fault with its gravest verdict:\n\n{faults}")
+    }
+}
+
+/// The faults of a paper that several values show.
+fn fault_list(section: &Section) -> String {
+    let all = faults(std::slice::from_ref(section));
+    let several = all.iter().filter(|fault| fault.values.len() > 1);
+    let one = |fault: &Fault| {
+        let ids: Vec<&str> = fault.values.iter().filter_map(|value| Some(value.rsplit_once('/')?.1)).collect();
+        format!("- {}, {} values: {}\n", code(&fault.key), ids.len(), line(&ids.join(", ")))
+    };
+    let list: String = several.map(one).collect();
+    if list.is_empty() {
+        return list;
+    }
+    let count = if all.len() == 1 { "1 distinct fault".to_string() } else { format!("{} distinct faults", all.len()) };
+    format!("\n{count}. Those that several values show:\n\n{list}")
 }
 
 fn summary(rows: &[Row]) -> String {
@@ -163,8 +239,8 @@ fn summary(rows: &[Row]) -> String {
 
 fn differences(rows: &[Row]) -> String {
     let is_difference = |row: &&Row| match row.verdict {
-        Verdict::AgreesAsRead | Verdict::Differs | Verdict::Disproved | Verdict::Undecided => true,
-        Verdict::Agrees | Verdict::NeedsData | Verdict::Circular | Verdict::NotPrinted => false,
+        Verdict::AgreesAsRead | Verdict::Undecided => true,
+        verdict => verdict.is_fault(),
     };
     let differing: Vec<&Row> = rows.iter().filter(is_difference).collect();
     if differing.is_empty() {

@@ -67,6 +67,17 @@ pub fn part_of_omega_2(sigma2: &Rational, copies: u64, index: u8, digits: u32) -
     }
 }
 
+/// Omega_5 itself, the integral that its bound bounds: (1 / (pi B)) times the integral of exp(-t^2 / 2) from floor(pi B) to pi B, which is
+/// sqrt(pi / 2) (erfc(floor(pi B) / sqrt 2) - erfc(pi B / sqrt 2)) / (pi B).
+pub fn omega_5(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure> {
+    Sigma2::try_from(sigma2)?;
+    let parts = AppendixC::new(sigma2, copies, digits)?;
+    let root = parts.number(2.0).sqrt();
+    let tail = |t: &Enclosure| t.div(&root).erfc();
+    let half_pi = Enclosure::pi(parts.bits).times_power_of_two(-1);
+    Ok(tail(&parts.number(parts.floor as f64)).sub(&tail(&parts.end)).mul(&half_pi.sqrt()).div(&parts.end))
+}
+
 /// phi(y / B) / B with B^2 = n sigma2: the mass at y in the approximation.
 pub fn density(sigma2: &Rational, copies: u64, y: i64, digits: u32) -> Enclosure {
     let square = Rational::from(sigma2 * copies);

@@ -53,6 +53,8 @@ pub enum Stated {
         bound: Rational,
         /// Whether the true value must be below it.
         strict: bool,
+        /// One unit of its last printed digit; `None` for a fraction.
+        step: Option<Rational>,
     },
     /// A lower bound; strict if it is printed with `>`.
     AtLeast {
@@ -60,6 +62,8 @@ pub enum Stated {
         bound: Rational,
         /// Whether the true value must be above it.
         strict: bool,
+        /// One unit of its last printed digit; `None` for a fraction.
+        step: Option<Rational>,
     },
 }
 
@@ -122,9 +126,44 @@ impl Stated {
         };
         match self.set().map(|set| set.holds(value)) {
             Some(Some(true)) => Verdict::Agrees,
-            Some(Some(false)) => wrong,
+            Some(Some(false)) => match self.rounds_to(value) {
+                Some(true) => Verdict::HoldsToDigits,
+                Some(false) => wrong,
+                None => Verdict::Undecided,
+            },
             Some(None) | None => Verdict::Undecided,
         }
+    }
+
+    /// A bound and one unit of its last printed digit.
+    fn rounded_bound(&self) -> Option<(&Rational, &Rational)> {
+        match self {
+            Stated::AtMost { bound, step, .. } | Stated::AtLeast { bound, step, .. } => Some((bound, step.as_ref()?)),
+            _ => None,
+        }
+    }
+
+    /// Whether a computed number rounds to the printed digits of a bound: all of the enclosure, none of it, or neither (`None`). Of what is
+    /// no bound it is false.
+    fn rounds_to(&self, value: &Enclosure) -> Option<bool> {
+        let Some((bound, step)) = self.rounded_bound() else { return Some(false) };
+        rounded(bound, step, Rounding::Nearest).holds(value)
+    }
+
+    /// The number of significant digits, `printed` or more, to which a computed number rounds to a printed bound.
+    pub fn digits_held(&self, value: &Enclosure, printed: u32) -> Option<u32> {
+        const MOST: u32 = 30;
+        let (bound, step) = self.rounded_bound()?;
+        let mut step = step.clone();
+        let mut held = None;
+        for digits in printed..printed + MOST {
+            if rounded(bound, &step, Rounding::Nearest).holds(value) != Some(true) {
+                break;
+            }
+            held = Some(digits);
+            step /= 10_u32;
+        }
+        held
     }
 
     /// The verdict where a bound alone is known of the number. A printed bound agrees if all possible numbers keep it; another figure
@@ -150,10 +189,10 @@ impl Stated {
                 Set::between(Rational::from(value - within), false, value.clone(), true)
             }
             Stated::Range(low, high) => Set::between(low.clone(), true, high.clone(), true),
-            Stated::AtMost { bound, strict } => {
+            Stated::AtMost { bound, strict, .. } => {
                 Set { low: None, high: Some(End { at: bound.clone(), belongs: !strict }) }
             }
-            Stated::AtLeast { bound, strict } => {
+            Stated::AtLeast { bound, strict, .. } => {
                 Set { low: Some(End { at: bound.clone(), belongs: !strict }), high: None }
             }
         })

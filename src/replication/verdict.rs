@@ -14,9 +14,17 @@ pub enum Verdict {
     Agrees,
     /// It agrees under another reading of the printed text, and not under the plain one.
     AgreesAsRead,
+    /// A printed bound is missed by less than its last digit: the number rounds to it.
+    HoldsToDigits,
+    /// The text is wrong by a slip, as a transpose, a sign or an index, and what was meant is plain.
+    Misprint,
+    /// The statement holds under a hypothesis that the text leaves out.
+    HypothesisMissing,
+    /// A text about a figure: right of the figure as it was computed, and false of the model that the text states.
+    NotOfTheStatedModel,
     /// No point of the enclosure rounds to the printed digits.
     Differs,
-    /// The printed bound or statement is proven wrong.
+    /// The printed bound or statement was meant, and is proven wrong: with the text's own unrounded inputs, and to its own digits.
     Disproved,
     /// The enclosure is too wide to decide.
     Undecided,
@@ -30,9 +38,13 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order in which they are counted.
-    pub const ALL: [Verdict; 8] = [
+    pub const ALL: [Verdict; 12] = [
         Verdict::Agrees,
         Verdict::AgreesAsRead,
+        Verdict::HoldsToDigits,
+        Verdict::Misprint,
+        Verdict::HypothesisMissing,
+        Verdict::NotOfTheStatedModel,
         Verdict::Differs,
         Verdict::Disproved,
         Verdict::Undecided,
@@ -46,6 +58,10 @@ impl Verdict {
         match self {
             Verdict::Agrees => "agrees",
             Verdict::AgreesAsRead => "agrees-as-read",
+            Verdict::HoldsToDigits => "holds-to-digits",
+            Verdict::Misprint => "misprint",
+            Verdict::HypothesisMissing => "hypothesis-missing",
+            Verdict::NotOfTheStatedModel => "not-of-the-stated-model",
             Verdict::Differs => "differs",
             Verdict::Disproved => "disproved",
             Verdict::Undecided => "undecided",
@@ -64,6 +80,13 @@ impl Verdict {
             (Verdict::Agrees, _) => "agree",
             (Verdict::AgreesAsRead, 1) => "agrees as read",
             (Verdict::AgreesAsRead, _) => "agree as read",
+            (Verdict::HoldsToDigits, 1) => "holds to its digits",
+            (Verdict::HoldsToDigits, _) => "hold to their digits",
+            (Verdict::Misprint, 1) => "misprint",
+            (Verdict::Misprint, _) => "misprints",
+            (Verdict::HypothesisMissing, 1) => "lacks a hypothesis",
+            (Verdict::HypothesisMissing, _) => "lack a hypothesis",
+            (Verdict::NotOfTheStatedModel, _) => "not of the stated model",
             (Verdict::Differs, 1) => "differs",
             (Verdict::Differs, _) => "differ",
             (Verdict::Disproved, _) => "disproved",
@@ -72,6 +95,60 @@ impl Verdict {
             (Verdict::NeedsData, _) => "need data",
             (Verdict::Circular, _) => "circular",
             (Verdict::NotPrinted, _) => "not printed",
+        }
+    }
+}
+
+impl Verdict {
+    /// Whether the printed text has a fault.
+    pub fn is_fault(self) -> bool {
+        self.gravity() > 0
+    }
+
+    /// The order of faults, the gravest last; 0 for none. A fault that several values show is counted with its gravest.
+    pub fn gravity(self) -> u8 {
+        match self {
+            Verdict::Disproved => 6,
+            Verdict::Differs => 5,
+            Verdict::NotOfTheStatedModel => 4,
+            Verdict::HypothesisMissing => 3,
+            Verdict::Misprint => 2,
+            Verdict::HoldsToDigits => 1,
+            Verdict::Agrees
+            | Verdict::AgreesAsRead
+            | Verdict::Undecided
+            | Verdict::NeedsData
+            | Verdict::Circular
+            | Verdict::NotPrinted => 0,
+        }
+    }
+}
+
+/// What a text is said to be where it is not simply wrong: the key `fault-kind` of a published value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A slip, of which what was meant is plain.
+    Misprint,
+    /// A hypothesis is left out under which the statement holds.
+    HypothesisMissing,
+    /// A text about a figure that is right of itself; its computation, `printed_by`, has to give the printed text.
+    NotOfTheStatedModel,
+}
+
+impl FaultKind {
+    /// All of them, by their names in files.
+    pub const ALL: [(&'static str, FaultKind); 3] = [
+        ("misprint", FaultKind::Misprint),
+        ("hypothesis-missing", FaultKind::HypothesisMissing),
+        ("not-of-the-stated-model", FaultKind::NotOfTheStatedModel),
+    ];
+
+    /// The verdict that it gives.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            FaultKind::Misprint => Verdict::Misprint,
+            FaultKind::HypothesisMissing => Verdict::HypothesisMissing,
+            FaultKind::NotOfTheStatedModel => Verdict::NotOfTheStatedModel,
         }
     }
 }

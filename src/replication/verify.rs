@@ -11,7 +11,7 @@ use super::{
     risk::{self, claims::RiskClaim},
     safetab, spines,
     su_su_wang_2025::{self, Sum},
-    verdict::{Computed, Verdict},
+    verdict::{Computed, FaultKind, Verdict},
 };
 use crate::{
     error::{Error, Result},
@@ -64,17 +64,37 @@ impl Row {
             Verdict::Agrees | Verdict::AgreesAsRead | Verdict::NeedsData | Verdict::Circular | Verdict::NotPrinted => {
                 false
             }
-            Verdict::Differs | Verdict::Disproved | Verdict::Undecided => self.published.erratum.is_none(),
+            Verdict::HoldsToDigits
+            | Verdict::Misprint
+            | Verdict::HypothesisMissing
+            | Verdict::NotOfTheStatedModel
+            | Verdict::Differs
+            | Verdict::Disproved
+            | Verdict::Undecided => self.published.erratum.is_none(),
+        }
+    }
+
+    /// The key of the fault that it shows: its own if it names none; `None` if it shows none.
+    pub fn fault(&self, paper: &str) -> Option<String> {
+        let own = || format!("{paper}/{}", self.published.id);
+        self.verdict.is_fault().then(|| self.published.fault.clone().unwrap_or_else(own))
+    }
+
+    /// To how many digits a printed bound holds that the number misses.
+    fn digits_held(&self) -> Option<u32> {
+        match &self.computed {
+            Computed::Value(value) if self.verdict == Verdict::HoldsToDigits => {
+                self.published.stated.digits_held(value, self.published.digits)
+            }
+            _ => None,
         }
     }
 
     /// The printed number minus the computed one, if they do not agree.
     pub fn difference(&self) -> Option<Enclosure> {
-        match (self.verdict, &self.computed) {
-            (
-                Verdict::Differs | Verdict::Disproved | Verdict::Undecided | Verdict::AgreesAsRead,
-                Computed::Value(value),
-            ) => self.published.stated.less(value),
+        let is_off = self.verdict.is_fault() || matches!(self.verdict, Verdict::Undecided | Verdict::AgreesAsRead);
+        match &self.computed {
+            Computed::Value(value) if is_off => self.published.stated.less(value),
             _ => None,
         }
     }
@@ -99,6 +119,11 @@ impl Row {
     pub fn sentences(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(self.difference_in_words());
+        all.extend(self.digits_held().map(|digits| format!("It holds to {digits} digits.")));
+        all.extend(
+            (self.published.chosen.as_ref())
+                .map(|chosen| format!("Chosen for this test, and not by the text: {chosen}.")),
+        );
         all.extend(self.is_not_decided_by_bound().then(|| {
             "Not decided: a bound alone follows from what is given, and the printed number is within it.".to_string()
         }));
@@ -174,13 +199,14 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         rows.push(row);
     }
     // The common part of a paper's own methods is also computed once.
-    let release = Release::find(&paper.paper).ok();
     let has_own = tasks.iter().any(|task| matches!(task.what, Compute::Own { .. }));
-    let sum = release.as_ref().filter(|_| has_own).map(Sum::of).transpose()?;
+    let release = has_own.then(|| Release::find(su_su_wang_2025::PAPER)).transpose()?;
+    let sum = release.as_ref().map(Sum::of).transpose()?;
+    let settings = paper.settings.as_deref().unwrap_or(&paper.paper);
     let find = |task: &Task| {
         let found = match basis_of(task.what) {
             Some((claim, _)) => risk::basis(claim).map(Found::Basis),
-            None => compute(&paper.paper, sum.as_ref(), task.what, digits(task.asked_by)).map(Found::Answer),
+            None => compute(settings, sum.as_ref(), task.what, digits(task.asked_by)).map(Found::Answer),
         };
         (0..task.rows).for_each(|_| done());
         found.map_err(|error| task.asked_by.refuse(paper, &error))
@@ -193,7 +219,7 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
     let answer = |(what, place): &(&Compute, usize)| match (&found[*place].1, what) {
         (Found::Answer(answer), _) => Ok(answer.clone()),
         (Found::Basis(basis), Compute::Risk(claim)) => risk::by_basis(claim, basis),
-        (Found::Basis(_), other) => compute(&paper.paper, sum.as_ref(), other, accounts::DIGITS),
+        (Found::Basis(_), other) => compute(settings, sum.as_ref(), other, accounts::DIGITS),
     };
     rows.iter()
         .zip(&paper.values)
@@ -237,6 +263,7 @@ fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result
     let computed = answers.next().ok_or_else(missing)?;
     let mut verdict = judge(published, &computed)?;
     let printed_by = published.printed_by.as_ref().map(|_| answers.next().ok_or_else(missing)).transpose()?;
+    verdict = of_fault(published, verdict, printed_by.as_ref())?;
     let mut readings = Vec::new();
     for _ in &published.readings {
         let value = answers.next().ok_or_else(missing)?;
@@ -252,19 +279,40 @@ fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result
     Ok(Row { published: published.clone(), computed, verdict, printed_by, readings, beside })
 }
 
+/// The verdict on a text that is wrong: what kind of fault it has, where the row says so. A figure that is right of itself has to be given by
+/// the computation that the row names for it. What the test chose disproves nothing.
+fn of_fault(published: &Published, verdict: Verdict, printed_by: Option<&Computed>) -> Result<Verdict> {
+    if !matches!(verdict, Verdict::Differs | Verdict::Disproved) {
+        return Ok(verdict);
+    }
+    let is_claim = published.stated == Stated::Statement;
+    let is_given = match printed_by {
+        Some(computed) if matches!(computed, Computed::Statement(_)) == is_claim => {
+            judge(published, computed)? == Verdict::Agrees
+        }
+        Some(_) | None => false,
+    };
+    Ok(match published.fault_kind {
+        Some(FaultKind::NotOfTheStatedModel) if !is_given => verdict,
+        Some(kind) => kind.verdict(),
+        None if published.chosen.is_some() => Verdict::Differs,
+        None => verdict,
+    })
+}
+
 /// Runs a computation of a row.
-fn compute(paper: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Result<Computed> {
+fn compute(settings: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Result<Computed> {
     let value = match what {
         Compute::Account(claim) => return accounts::compute(claim, digits),
         Compute::Own { method } => {
-            let why = "has no release of its own: this method is for su-su-wang-2025";
-            let sum = sum.ok_or_else(|| Error::unsuitable(format!("{paper} {why}")))?;
+            let sum =
+                sum.ok_or_else(|| Error::fault("a method of su-su-wang-2025 was computed without its release"))?;
             return su_su_wang_2025::compute(sum, method);
         }
         Compute::Risk(what) => return risk::compute(what),
         Compute::Spine(what) => return spines::compute(what),
         Compute::Paths { release, value } => return block_paths::compute(&Release::find(release)?, value, digits),
-        Compute::Safetab(what) => return safetab::compute(paper, what),
+        Compute::Safetab(what) => return safetab::compute(settings, what),
         Compute::Formula { formula } => Formula::parse(formula)?.enclose(digits)?,
         Compute::VarianceDeficit { sigma2 } => {
             DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(accounts::DIGITS)
@@ -313,7 +361,7 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
 }
 
 /// The number of rows with each verdict, in the order of [`Verdict::ALL`].
-pub fn tally(rows: &[Row]) -> [(Verdict, usize); 8] {
+pub fn tally(rows: &[Row]) -> [(Verdict, usize); 12] {
     Verdict::ALL.map(|verdict| (verdict, rows.iter().filter(|row| row.verdict == verdict).count()))
 }
 

@@ -134,6 +134,8 @@ pub enum RiskClaim {
         others: u64,
         /// The true x_1 and x_2.
         truth: [i64; 2],
+        /// The decision by the limit of the sampler that draws `X_1` without the constraint.
+        sampler: Option<bool>,
     },
     /// The probability that the noisy x_2 and y_1 lie in a rectangle.
     Region {
@@ -230,6 +232,8 @@ pub enum RiskClaim {
         uppers: Vec<i64>,
         /// The largest difference allowed.
         within: String,
+        /// The decision by the limit of the sampler that draws `X_1` without the constraint.
+        sampler: Option<bool>,
     },
     /// Whether the decision is correct more often at one true x2 than at each of several others.
     DecisionLargest {
@@ -241,6 +245,8 @@ pub enum RiskClaim {
         x2: i64,
         /// The other true x2.
         than: Vec<i64>,
+        /// The decision by the limit of the sampler that draws `X_1` without the constraint.
+        sampler: Option<bool>,
     },
     /// Whether, for all priors, the marginal posterior grows with the number of levels of the settings, and grows most
     /// at the second level.

@@ -70,7 +70,10 @@ pub(in crate::replication) fn basis_of(what: &RiskClaim) -> Option<String> {
     let decision = |rhos, others, truth, upper| Some(format!("decision {rhos:?} {others} {truth:?} {upper:?}"));
     match what {
         RiskClaim::Decision { rhos, others, truth, upper, .. } => decision(rhos, others, truth, *upper),
-        RiskClaim::DecisionGains { rhos, others, truth } => decision(rhos, others, truth, UpperPrior::Uniform),
+        RiskClaim::DecisionGains { rhos, others, truth, sampler: Some(true) } => {
+            Some(format!("sampler {rhos:?} {others} {}", truth[1]))
+        }
+        RiskClaim::DecisionGains { rhos, others, truth, .. } => decision(rhos, others, truth, UpperPrior::Uniform),
         RiskClaim::SamplerDecision { rhos, others, x2, .. } => Some(format!("sampler {rhos:?} {others} {x2}")),
         RiskClaim::LevelsGain { .. } => Some("levels".to_string()),
         _ => None,
@@ -84,7 +87,10 @@ pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
     };
     match what {
         RiskClaim::Decision { rhos, others, truth, upper, .. } => decision(rhos, *others, *truth, *upper),
-        RiskClaim::DecisionGains { rhos, others, truth } => decision(rhos, *others, *truth, UpperPrior::Uniform),
+        RiskClaim::DecisionGains { rhos, others, truth, sampler: Some(true) } => {
+            Ok(Basis::Sampler(sampler(rhos, *others)?.limit_decision(truth[1], SAMPLER_SHARE)?))
+        }
+        RiskClaim::DecisionGains { rhos, others, truth, .. } => decision(rhos, *others, *truth, UpperPrior::Uniform),
         RiskClaim::SamplerDecision { rhos, others, x2, .. } => {
             Ok(Basis::Sampler(sampler(rhos, *others)?.limit_decision(*x2, SAMPLER_SHARE)?))
         }
@@ -104,7 +110,10 @@ pub(in crate::replication) fn by_basis(what: &RiskClaim, basis: &Basis) -> Resul
         (RiskClaim::SamplerDecision { part, .. }, Basis::Sampler(LimitDecision { correct, gained, lost })) => {
             Ok(Computed::Value(part_of(*part, correct.clone(), gained.clone(), lost.clone())))
         }
-        (RiskClaim::DecisionGains { rhos, .. }, Basis::Decision(Decision { correct, .. })) => {
+        (
+            RiskClaim::DecisionGains { rhos, .. },
+            Basis::Decision(Decision { correct, .. }) | Basis::Sampler(LimitDecision { correct, .. }),
+        ) => {
             let without = single(&rhos[0], "1/2")?.correct_decision(DIGITS)?;
             Ok(Computed::Statement(without.below(correct)))
         }
@@ -169,10 +178,12 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
             };
             return decision_unchanged(&thresholds, *above, *below);
         }
-        RiskClaim::DecisionsSimilar { rho, above, others, uppers, within } => {
-            return decisions_similar(rho, above, *others, uppers, &parse(within)?);
+        RiskClaim::DecisionsSimilar { rho, above, others, uppers, within, sampler } => {
+            return decisions_similar(rho, above, *others, uppers, &parse(within)?, *sampler == Some(true));
         }
-        RiskClaim::DecisionLargest { rhos, others, x2, than } => return decision_largest(rhos, *others, *x2, than),
+        RiskClaim::DecisionLargest { rhos, others, x2, than, sampler } => {
+            return decision_largest(rhos, *others, *x2, than, *sampler == Some(true));
+        }
         RiskClaim::SamplerDeviations { rhos, others, noisy, x2, printed, draws } => {
             let share = sampler_limit(rhos, *others, *noisy, Some(*x2))?;
             let one = Enclosure::double(1.0, 100);
@@ -268,14 +279,29 @@ fn decision_unchanged(thresholds: &[(i64, i64)], above: i64, below: i64) -> Resu
     }))
 }
 
+/// The probability of a correct decision at a true x2, by the stated model or by the limit of the sampler.
+fn right_at(rhos: &[String; 2], others: u64, x2: i64, by_sampler: bool) -> Result<Enclosure> {
+    if by_sampler {
+        return Ok(sampler(rhos, others)?.limit_decision(x2, SAMPLER_SHARE)?.correct);
+    }
+    let attack = two_levels(rhos, others, UpperPrior::Uniform)?;
+    Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, 6)?.correct)
+}
+
 /// Whether the probabilities at any two of the true x2 differ by at most `within`, at each rho of the level above.
-fn decisions_similar(rho: &str, above: &[String], others: u64, uppers: &[i64], within: &Rational) -> Result<Computed> {
+fn decisions_similar(
+    rho: &str,
+    above: &[String],
+    others: u64,
+    uppers: &[i64],
+    within: &Rational,
+    by_sampler: bool,
+) -> Result<Computed> {
     let within = Enclosure::rational(within, 100);
     let mut parts = Vec::new();
     for rho2 in above {
-        let attack = two_levels(&[rho.to_string(), rho2.clone()], others, UpperPrior::Uniform)?;
-        let right =
-            |x2: &i64| -> Result<Enclosure> { Ok(attack.correct_decision(TrueCounts { x1: 1, x2: *x2 }, 6)?.correct) };
+        let rhos = [rho.to_string(), rho2.clone()];
+        let right = |x2: &i64| right_at(&rhos, others, *x2, by_sampler);
         let values = uppers.iter().map(right).collect::<Result<Vec<Enclosure>>>()?;
         for (k, one) in values.iter().enumerate() {
             for other in &values[..k] {
@@ -288,11 +314,9 @@ fn decisions_similar(rho: &str, above: &[String], others: u64, uppers: &[i64], w
 }
 
 /// Whether the decision is correct more often at one true x2 than at each of several others.
-fn decision_largest(rhos: &[String; 2], others: u64, x2: i64, than: &[i64]) -> Result<Computed> {
-    let attack = two_levels(rhos, others, UpperPrior::Uniform)?;
-    let right = |x2: i64| -> Result<Enclosure> { Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, 6)?.correct) };
-    let own = right(x2)?;
-    Computed::all_hold(than.iter().map(|other| Ok(right(*other)?.below(&own))))
+fn decision_largest(rhos: &[String; 2], others: u64, x2: i64, than: &[i64], by_sampler: bool) -> Result<Computed> {
+    let own = right_at(rhos, others, x2, by_sampler)?;
+    Computed::all_hold(than.iter().map(|other| Ok(right_at(rhos, others, *other, by_sampler)?.below(&own))))
 }
 
 /// The marginal posteriors after the first levels of the settings, for each prior.

@@ -82,8 +82,10 @@ pub enum SafetabClaim {
     Coverage {
         /// The noise.
         mechanism: NoiseLaw,
-        /// The total budget.
-        budget: String,
+        /// The total budget; if absent, by the papers' formula for the target, not rounded.
+        budget: Option<String>,
+        /// The target margin of that formula.
+        target: Option<u32>,
         /// The kind of count.
         count: CountKind,
         /// The margin; if absent, that of the formula.
@@ -165,14 +167,23 @@ pub enum SafetabClaim {
         /// Compares their bias as a share of the threshold; otherwise their probability of suppression.
         bias: bool,
     },
-    /// Whether formula (13) is the bias, up to a relative error.
+    /// Whether formula (13) is the bias.
     BiasFormula {
         /// The rho of the level.
         rho: String,
         /// The number of people.
         size: u64,
-        /// The relative error.
-        within: String,
+        /// Reads phi and Phi as the masses of the noise itself; otherwise as those of the continuous normal distribution.
+        discrete: bool,
+    },
+    /// The bias of a published total, or formula (13) for it.
+    Bias {
+        /// The rho of the level.
+        rho: String,
+        /// The number of people.
+        size: u64,
+        /// As it is computed.
+        by: BiasBy,
     },
     /// The number of levels of the paper.
     Levels {},
@@ -359,6 +370,18 @@ pub enum SafetabClaim {
         /// The bins.
         bins: Vec<String>,
     },
+}
+
+/// A computation of a bias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BiasBy {
+    /// The mean of the noise itself beyond the threshold.
+    Exact,
+    /// Formula (13) with the continuous normal distribution.
+    Continuous,
+    /// Formula (13) with the masses of the discrete Gaussian noise.
+    Discrete,
 }
 
 /// The law of the noise.

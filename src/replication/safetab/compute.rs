@@ -4,7 +4,7 @@ use crate::account::Delta;
 use rug::Rational;
 
 use super::{
-    claims::{BudgetPart, SafetabClaim, TableName},
+    claims::{BiasBy, BudgetPart, SafetabClaim, TableName},
     levels::exact_epsilon,
     renyi,
     settings::PrintedSettings,
@@ -80,10 +80,8 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
         SafetabClaim::MarginOfScale { scale } => {
             margin(&CellNoise::new(NoiseKind::Geometric, &parse(scale)?.recip())?)?
         }
-        SafetabClaim::Coverage { mechanism, budget, count, moe } => {
-            let noise = settings.noise((*mechanism).into(), parse(budget)?, *count)?;
-            let moe = moe.map_or_else(|| formulas::margin(&noise), Ok)?;
-            percent(noise.coverage(1, moe, DIGITS)?)
+        SafetabClaim::Coverage { mechanism, budget, target, count, moe } => {
+            percent(settings.coverage((*mechanism).into(), (budget.as_deref(), *target), *count, *moe)?)
         }
         SafetabClaim::FormulaCoverage { mechanism, moe } => {
             percent(settings.formula_coverage((*mechanism).into(), *moe)?)
@@ -107,9 +105,10 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
         SafetabClaim::Threshold { rho } => whole(settings.suppression(&parse(rho)?)?.threshold().unsigned_abs()),
         SafetabClaim::Suppressed { rho, below } => suppressed(settings, &parse(rho)?, *below)?,
         SafetabClaim::Alike { rhos, fraction, bias } => return alike(settings, rhos, &parse(fraction)?, *bias),
-        SafetabClaim::BiasFormula { rho, size, within } => {
-            return bias_formula(settings, &parse(rho)?, *size, &parse(within)?);
+        SafetabClaim::BiasFormula { rho, size, discrete } => {
+            return bias_formula(settings, &parse(rho)?, *size, *discrete);
         }
+        SafetabClaim::Bias { rho, size, by } => bias(settings, &parse(rho)?, *size, *by)?,
         SafetabClaim::TotalOnlyLevels {} => {
             whole(settings.planned.iter().filter(|level| level.total_only).count() as u64)
         }
@@ -201,16 +200,30 @@ fn suppressed(settings: &PrintedSettings, rho: &Rational, below: bool) -> Result
     Ok(percent(if below { rule.probability_below(0, DIGITS)? } else { rule.probability(0, DIGITS)? }))
 }
 
-/// Whether formula (13) gives the bias of a group of this size, up to a relative error.
-fn bias_formula(settings: &PrintedSettings, rho: &Rational, size: u64, within: &Rational) -> Result<Computed> {
+/// The bias of a group of this size, or formula (13) for it: sigma2 times the density at T - n over the tail beyond it.
+fn bias(settings: &PrintedSettings, rho: &Rational, size: u64, by: BiasBy) -> Result<Enclosure> {
     let rule = settings.suppression(rho)?;
-    let truth = rule.bias(size, DIGITS)?;
-    let Some(formula) = rule.bias_by_formula(size, DIGITS)? else {
-        return Ok(Computed::Statement(Certainty::Undecided));
-    };
-    let error = formula.sub(&truth).div(&truth);
-    let error = error.max(&error.clone().negate());
-    Ok(Computed::Statement(error.at_most(within)))
+    let unsuitable = || Error::unsuitable("formula (13) is about discrete Gaussian noise");
+    match by {
+        BiasBy::Exact => rule.bias(size, DIGITS),
+        BiasBy::Continuous => rule.bias_by_formula(size, DIGITS)?.ok_or_else(unsuitable),
+        BiasBy::Discrete => {
+            let CellNoise::Gaussian(noise) = rule.noise() else { return Err(unsuitable()) };
+            let sigma2 = exact(noise.sigma2());
+            let size = i64::try_from(size).map_err(|_| Error::out_of_range("size", size, "at most 9e18 people"))?;
+            let at = rule.threshold().saturating_sub(size);
+            let tail = |from| rule.noise().survival(from, 2 * DIGITS);
+            let beyond = tail(at.saturating_add(1))?;
+            Ok(sigma2.mul(&tail(at)?.sub(&beyond)).div(&beyond))
+        }
+    }
+}
+
+/// Whether formula (13) is the bias of a group of this size. Only a difference can be proven.
+fn bias_formula(settings: &PrintedSettings, rho: &Rational, size: u64, discrete: bool) -> Result<Computed> {
+    let by = if discrete { BiasBy::Discrete } else { BiasBy::Continuous };
+    let (truth, formula) = (bias(settings, rho, size, BiasBy::Exact)?, bias(settings, rho, size, by)?);
+    Ok(Computed::Statement(if truth.overlaps(&formula) { Certainty::Undecided } else { Certainty::No }))
 }
 
 /// Whether the printed age bins are the tabulated ones.

@@ -6,7 +6,7 @@ use super::settings::{Budgets, CountKind, PersonGroups, PrintedSettings};
 use crate::{
     account::{Account, Composition},
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, rational::parse},
     replication::verdict::finite,
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
@@ -64,6 +64,35 @@ impl PrintedSettings {
             noise.coverage(1, i64::from(moe), DIGITS)
         };
         Ok(at(total.lower())?.hull(&at(total.upper())?))
+    }
+
+    /// The coverage of a margin, that of the formula if none is given, with a given budget or with the budget by the formula for a target,
+    /// not rounded: the coverages at the ends of its enclosure, between which it lies.
+    pub(super) fn coverage(
+        &self,
+        mechanism: NoiseKind,
+        (budget, target): (Option<&str>, Option<u32>),
+        count: CountKind,
+        moe: Option<i64>,
+    ) -> Result<Enclosure> {
+        let total = match (budget, target) {
+            (Some(budget), None) => Enclosure::rational(&parse(budget)?, 200),
+            (None, Some(target)) => formulas::budget(mechanism, target, &self.gamma, self.stability)?,
+            _ => return Err(Error::conflict("give the budget of a coverage, or the target of its formula")),
+        };
+        let given = budget.map(parse).transpose()?;
+        let at = |end: &Float| -> Result<(i64, Enclosure)> {
+            let budget = given.clone().map_or_else(|| finite(end, "the budget by formula"), Ok)?;
+            let noise = self.noise(mechanism, budget, count)?;
+            let moe = moe.map_or_else(|| formulas::margin(&noise), Ok)?;
+            Ok((moe, noise.coverage(1, moe, DIGITS)?))
+        };
+        let ((low, least), (high, most)) = (at(total.lower())?, at(total.upper())?);
+        if low != high {
+            let apart = "the formula's margin must not be on a boundary of its floor";
+            return Err(Error::undecided("target", target.unwrap_or_default(), apart));
+        }
+        Ok(least.hull(&most))
     }
 }
 

@@ -224,6 +224,13 @@ pub enum SuSuWangClaim {
         /// 4 or 5.
         index: u8,
     },
+    /// Omega_5 itself, the integral.
+    ResidualIntegral {
+        /// The variance proxy.
+        sigma2: String,
+        /// The number of copies.
+        copies: u64,
+    },
     /// exp(x).
     Exponential {
         /// x.

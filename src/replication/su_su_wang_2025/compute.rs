@@ -103,6 +103,9 @@ pub(in crate::replication) fn compute(sum: &Sum, what: &SuSuWangClaim) -> Result
         SuSuWangClaim::ResidualPart { sigma2, copies, index } => {
             residual::part_of_omega_2(&parse(sigma2)?, *copies, *index, RESIDUAL_DIGITS)?
         }
+        SuSuWangClaim::ResidualIntegral { sigma2, copies } => {
+            residual::omega_5(&parse(sigma2)?, *copies, RESIDUAL_DIGITS)?
+        }
         SuSuWangClaim::Exponential { x } => Enclosure::rational(&parse(x)?, BITS).exp(),
         SuSuWangClaim::SecondTermLimit { delta, epsilon } => {
             Enclosure::rational(&parse(delta)?, BITS).div(&Enclosure::rational(&parse(epsilon)?, BITS).exp())
