@@ -99,6 +99,42 @@ fn the_example_plan_adds_up() {
     assert_eq!(columns, vec![23; 11]);
 }
 
+/// An empty group is suppressed only if stage 1 gives it its total alone: P[Y < 20] = 0.87683 at sigma2 = 283.02, and then with
+/// probability 0.99994. The expected numbers and the probability of a plan include both; without thresholds they are unknown.
+#[test]
+fn suppression_in_a_plan_includes_stage_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.toml");
+    let path = file.to_str().unwrap();
+    let plan = |thresholds: &str| {
+        let level = "[[level]]\nname = \"County\"\nrho = \"0.159\"\ngroups = [[0, 100000]]\nsuppress";
+        std::fs::write(&file, format!("title = \"one\"\nsuppress = \"0.9999\"\n{level}ed = true\n{thresholds}"))
+            .unwrap();
+    };
+    let within = |value: &Value, truth: f64, error: f64| {
+        let ends = [&value["lower"], &value["upper"]].map(|end| end.as_f64().unwrap());
+        assert!(ends[0] <= ends[1] && ends.iter().all(|end| (end - truth).abs() < error), "{value}");
+    };
+    plan("thresholds = [20, 60, 120]\n");
+    let level = answer(&["tune", "--plan", path])["levels"][0].clone();
+    within(&level["suppression_probability_of_zero"], 0.999_938_25, 1e-8);
+    within(&level["suppression_probability_of_zero_in_two_stages"], 0.876_776, 1e-6);
+    within(&level["suppression"][0]["probability_in_two_stages"], 0.876_776, 1e-6);
+    within(&level["expected_suppressed"], 87_677.6, 0.1);
+    let text = |path: &str| {
+        let output = assay(&["tune", "--plan", path]).assert().success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let shown = text(path);
+    assert!(shown.contains("87677.6") && shown.contains("0.876776"), "{shown}");
+    plan("");
+    let level = answer(&["tune", "--plan", path])["levels"][0].clone();
+    assert!(
+        level["suppression_probability_of_zero_in_two_stages"].is_null() && level.get("expected_suppressed").is_none()
+    );
+    assert!(text(path).contains("at most 0.99993826"), "{}", text(path));
+}
+
 /// The bundled release is as private as its worst mix of groups, which the answer names. Its epsilon is 14.841069, as `tune --config`
 /// certifies for the Bureau's configuration and specification, and not that of a record without detailed-only groups.
 #[test]

@@ -104,7 +104,7 @@ pub struct Args {
     /// Instead of the stability: the largest number of race codes of a person, 1 to 8
     #[arg(long, value_name = "N", conflicts_with = "stability")]
     race_codes: Option<u32>,
-    /// The probability that the total of an empty group is suppressed [default: 0.9999]
+    /// The probability that the total of an empty group is suppressed, if it alone is published [default: 0.9999]
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     suppress: Option<String>,
     /// The target for the margin of a cell over the average cell [default: 1/10]

@@ -1,9 +1,12 @@
 //! The suppression of groups that may be empty (2024, Section 5.3.2): the rule, its probability, and the bias of the published counts.
 //!
 //! The threshold is the smallest integer T with `P[X <= T]` >= p, where X is the noise of a published total. A count is published if it
-//! exceeds T, so an empty group is suppressed with probability `P[X <= T]` >= p. The production code does this, and the thresholds in Table
+//! exceeds T, so an empty group is suppressed, if its total alone is published, with probability `P[X <= T]` >= p. The production code does this, and the thresholds in Table
 //! 6 of the 2024 paper follow this definition. The text of the paper suppresses counts "less than the suppression threshold", which has
 //! probability `P[X < T]`; that is below p, because T is the smallest such integer: [`Suppression::probability_below`].
+//!
+//! The rule is for groups whose total alone is published. In two stages those are the groups whose noisy total of stage 1 is below the first
+//! threshold: an empty group that reaches it by noise gets a finer table, and is published.
 
 use rug::{Integer, Rational};
 
@@ -34,7 +37,7 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    /// The weakest rule that suppresses an empty group with probability at least `chance`, for 0 < chance < 1; an error otherwise.
+    /// The weakest rule that suppresses an empty group whose total alone is published with probability at least `chance`, for 0 < chance < 1; an error otherwise.
     pub fn new(noise: CellNoise, chance: Rational) -> Result<Self> {
         if chance <= 0 || chance >= 1 {
             let expected = "a probability between 0 and 1";
@@ -49,7 +52,7 @@ impl Suppression {
         self.threshold
     }
 
-    /// The required probability of suppressing an empty group.
+    /// The required probability of suppressing an empty group whose total alone is published.
     pub fn chance(&self) -> &Rational {
         &self.chance
     }
@@ -64,13 +67,26 @@ impl Suppression {
         noisy > self.threshold
     }
 
-    /// `P[n + X <= T]`, the probability that a group of n people is suppressed, to a relative width of 10^-digits.
+    /// `P[n + X <= T]`, the probability that a group of n people is suppressed if its total alone is published, to a relative width of 10^-digits.
     pub fn probability(&self, n: u64, digits: u32) -> Result<Enclosure> {
         // P[X <= T - n] = P[X >= n - T].
         self.noise.survival(distance(n, self.threshold)?, digits)
     }
 
-    /// `P[n + X < T]`: the same for the rule in the text of the paper.
+    /// The probability that a group of n people is suppressed in two stages: stage 1 gives it the total only, because its noisy total is
+    /// below the first threshold, and then the published total is suppressed. To a relative width of 2 * 10^-digits.
+    pub fn probability_in_two_stages(
+        &self,
+        n: u64,
+        (stage_1, first_threshold): (&CellNoise, i64),
+        digits: u32,
+    ) -> Result<Enclosure> {
+        // P[n + Y < t] = P[Y <= t - 1 - n] = P[Y >= n - (t - 1)]; the noises of both stages are independent.
+        let total_only = stage_1.survival(distance(n, first_threshold.saturating_sub(1))?, digits)?;
+        Ok(total_only.mul(&self.probability(n, digits)?))
+    }
+
+    /// `P[n + X < T]`: [`probability`](Self::probability) for the rule in the text of the paper.
     pub fn probability_below(&self, n: u64, digits: u32) -> Result<Enclosure> {
         self.noise.survival(distance(n, self.threshold)?.saturating_add(1), digits)
     }
@@ -222,6 +238,25 @@ mod tests {
                 assert!((probability.approximate() - hidden).abs() < 1e-11, "{noise_kind:?} {budget} {n}");
                 assert!((bias.approximate() - moment / kept).abs() < 1e-8 * (1.0 + moment / kept), "{budget} {n}");
                 assert!(bias.is_tight(12) && probability.is_tight(14), "{noise_kind:?} {budget} {n} {bias:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_stages_agree_with_enumeration() {
+        for (noise_kind, budget, share) in
+            [(NoiseKind::DiscreteGaussian, "0.0159", "0.00177"), (NoiseKind::Geometric, "0.5", "0.06")]
+        {
+            let rule = rule(noise_kind, budget, "0.9999");
+            let stage_1 = CellNoise::new(noise_kind, &parse(share).unwrap()).unwrap();
+            for (first, n) in [(20, 0), (20, 30), (-7, 2), (0, 0), (971, 5)] {
+                let mut hidden = [0.0; 2];
+                for x in -600..=600 {
+                    hidden[0] += if n + x < first { stage_1.mass(x, 17).approximate() } else { 0.0 };
+                    hidden[1] += if rule.keeps(n + x) { 0.0 } else { rule.noise().mass(x, 17).approximate() };
+                }
+                let own = rule.probability_in_two_stages(n as u64, (&stage_1, first), 14).unwrap().approximate();
+                assert!((own - hidden[0] * hidden[1]).abs() < 1e-11, "{noise_kind:?} {first} {n} {own}");
             }
         }
     }

@@ -89,12 +89,17 @@ pub(super) fn level_json(planned: &PlannedLevel, tuned: &TunedLevel) -> Map<Stri
     if let Some(suppressed) = &tuned.suppressed {
         object.insert("suppression_threshold".to_string(), json!(suppressed.rule.threshold()));
         object.insert("suppression_probability_of_zero".to_string(), suppressed.of_zero.to_json());
+        object.insert(
+            "suppression_probability_of_zero_in_two_stages".to_string(),
+            output::enclosure(suppressed.of_zero_in_two_stages.as_ref()),
+        );
         object.insert("suppression_probability_of_zero_below".to_string(), suppressed.of_zero_below.to_json());
         object.insert("published_from".to_string(), json!(suppressed.published_from));
         let row = |row: &tuning::answers::GroupSuppression| {
             json!({
                 "size": row.size,
                 "probability": row.probability.to_json(),
+                "probability_in_two_stages": output::enclosure(row.in_two_stages.as_ref()),
                 "bias": output::enclosure(row.bias.as_ref()),
                 "bias_formula": output::enclosure(row.formula.as_ref()),
             })

@@ -88,17 +88,18 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
 fn suppression_text(suppressed: &SuppressionEffect, digits: u32, page: &mut Page) {
     let digits = digits.min(8) as usize;
     page.text(format!(
-        "\ntotals up to {} are suppressed: an empty group with probability {}\n({} if only those below {0} were)\n",
+        "\ntotals up to {} are suppressed, if stage 1 is below the first threshold: then an empty group with probability {}\n\
+         ({} if only those below {0} were)\n",
         suppressed.rule.threshold(),
         suppressed.of_zero.shown(digits),
         suppressed.of_zero_below.shown(digits),
     ));
-    page.text(format!("groups of {} or more are published with 95 %\n", suppressed.published_from));
+    page.text(format!("groups of {} or more are published with at least 95 %\n", suppressed.published_from));
     let shown = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
     let rows: Vec<Vec<String>> = (suppressed.sizes.iter())
         .map(|row| vec![row.size.to_string(), row.probability.shown(digits), shown(&row.bias), shown(&row.formula)])
         .collect();
-    page.table(&["size", "suppressed with", "bias if published", "by formula (13)"], rows)
+    page.table(&["size", "then suppressed with", "bias if published", "by formula (13)"], rows)
 }
 
 fn epsilons_text(epsilons: &PersonEpsilons, digits: u32, page: &mut Page) {
@@ -187,7 +188,10 @@ fn sizes_text(rows: &[(&PlannedLevel, &TunedLevel)], question: &TuningQuestion, 
             match &tuned.suppressed {
                 Some(suppressed) => line.extend([
                     suppressed.rule.threshold().to_string(),
-                    suppressed.of_zero.shown(digits),
+                    match &suppressed.of_zero_in_two_stages {
+                        Some(probability) => probability.shown(digits),
+                        None => format!("at most {}", suppressed.of_zero.upper_text(digits)),
+                    },
                     suppressed.published_from.to_string(),
                     suppressed.expected.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(6)),
                 ]),

@@ -68,7 +68,7 @@ function controls(ask) {
       : sliding("rho", "rho of the level", BUDGETS, ask, "What the level spends."),
     sliding("gamma", "Share of stage 1", SHARES, ask, "For the total that chooses the table."),
     chosen("codes", "Race codes of a person, at most", [1, 2, 3, 4, 5, 6, 7, 8].map((n) => [String(n), String(n)]), ask),
-    written("suppress", "An empty group is suppressed with", "A probability.", ask),
+    written("suppress", "An empty group is suppressed with, if its total alone is published", "A probability.", ask),
     written("sizes", "Sizes to look at", "Separated by commas; some are chosen where none are given.", ask),
     chosen("relation", "Neighbors", [["add-remove", "add-remove: one record more or less"], ["bounded", "bounded: one record changed"]], ask),
   ];

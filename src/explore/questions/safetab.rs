@@ -35,7 +35,7 @@ pub fn level(question: &Question) -> Result<Parts> {
             number("moe_stage1"),
         ),
         format!(
-            "Totals up to {} are suppressed. Groups of {} or more are published in 95 of 100 cases.",
+            "Totals up to {} are suppressed, of groups that get no detailed table. Groups of {} or more are published in at least 95 of 100 cases.",
             number("suppression_threshold"),
             number("published_from")
         ),
@@ -47,7 +47,7 @@ pub fn level(question: &Question) -> Result<Parts> {
     Ok(of_page(shown, said, charts))
 }
 
-/// The probability that a group is suppressed, by its size.
+/// The probability that a group whose total alone is published is suppressed, by its size.
 fn suppression(question: &Question, published_from: u64) -> Result<Value> {
     const POINTS: u64 = 16;
     let step = (published_from * 3 / 2).div_ceil(POINTS).max(1);
@@ -67,8 +67,8 @@ fn suppression(question: &Question, published_from: u64) -> Result<Value> {
     chart(
         &Figure { title: String::new(), panels: vec![panel], columns: 1 },
         "suppression",
-        "How often a group is suppressed, by its size",
-        "Of 100 groups of that size, the number that is not published.",
+        "How often a group without a detailed table is suppressed, by its size",
+        "Of 100 such groups of that size, the number that is not published.",
     )
 }
 

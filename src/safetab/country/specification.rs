@@ -75,7 +75,7 @@ pub(super) struct Entry {
     pub tables: Vec<usize>,
     /// The noisy totals from which a group gets the second table, the third and so on.
     pub thresholds: Vec<i64>,
-    /// The least probability with which a published total of an empty group is suppressed.
+    /// The least probability with which an empty group is suppressed if its total alone is published.
     pub suppress_empty: Option<Rational>,
 }
 

@@ -102,7 +102,7 @@ impl SafeTabConfig {
         &self.gamma
     }
 
-    /// The least probability with which an empty group is suppressed, in [0, 1); `None` if groups are not suppressed.
+    /// The least probability with which an empty group is suppressed if its total alone is published, in [0, 1); `None` if groups are not suppressed.
     pub fn zero_suppression_chance(&self) -> Option<&Rational> {
         self.zero_suppression_chance.as_ref()
     }

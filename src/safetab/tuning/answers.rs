@@ -18,7 +18,7 @@ use crate::{
 /// The request for every level.
 #[derive(Clone, Debug)]
 pub struct TuningQuestion {
-    /// The probability with which an empty group is suppressed.
+    /// The probability with which an empty group is suppressed if its total alone is published.
     pub suppress: Rational,
     /// The target ratio of the margin of a cell to the cell.
     pub target_error: Rational,
@@ -54,19 +54,23 @@ pub struct TunedLevel {
 }
 
 /// The suppression of small totals.
+///
+/// Only a group that stage 1 gives the total only can be suppressed. Probabilities are given that, except those in two stages.
 #[derive(Clone, Debug)]
 pub struct SuppressionEffect {
     /// The rule.
     pub rule: Suppression,
-    /// `P[X <= T]`, the probability that an empty group is suppressed.
+    /// `P[X <= T]`, the probability that an empty group is suppressed if its total alone is published.
     pub of_zero: Enclosure,
+    /// The probability that an empty group is suppressed in two stages; `None` if no thresholds are given.
+    pub of_zero_in_two_stages: Option<Enclosure>,
     /// `P[X < T]`, the same for the rule in the text of the paper.
     pub of_zero_below: Enclosure,
-    /// The smallest group that is published with probability 95 %.
+    /// The smallest group that is published with probability 95 % if its total alone is published, and with at least that otherwise.
     pub published_from: u64,
     /// Groups of some sizes.
     pub sizes: Vec<GroupSuppression>,
-    /// The expected number of suppressed groups among the planned ones; `None` if no groups are planned.
+    /// The expected number of suppressed groups among the planned ones, in two stages; `None` if no groups or no thresholds are given.
     pub expected: Option<Enclosure>,
 }
 
@@ -75,8 +79,10 @@ pub struct SuppressionEffect {
 pub struct GroupSuppression {
     /// The number of people.
     pub size: u64,
-    /// The probability that it is suppressed.
+    /// The probability that it is suppressed if its total alone is published.
     pub probability: Enclosure,
+    /// The probability that it is suppressed in two stages; `None` if no thresholds are given.
+    pub in_two_stages: Option<Enclosure>,
     /// The bias of its count given that it is published; `None` if the noise is too wide for summation.
     pub bias: Option<Enclosure>,
     /// The bias by the paper's formula (13).
@@ -93,7 +99,7 @@ impl PlannedLevel {
             let least = |threshold: i64| (Integer::from(threshold) + room).max(Integer::new());
             Ok(PublishedTable::ALL[1..].iter().zip(thresholds).map(|(table, at)| (*table, at, least(at))).collect())
         });
-        let suppressed = if self.suppressed { Some(self.suppression(&stage_2, question)?) } else { None };
+        let suppressed = if self.suppressed { Some(self.suppression(&stage_1, &stage_2, question)?) } else { None };
         Ok(TunedLevel {
             tables: self.level.tables(&question.target_error)?,
             reached: reached.transpose()?,
@@ -111,9 +117,13 @@ impl PlannedLevel {
         })
     }
 
-    fn suppression(&self, stage_2: &Stage, question: &TuningQuestion) -> Result<SuppressionEffect> {
+    fn suppression(&self, stage_1: &Stage, stage_2: &Stage, question: &TuningQuestion) -> Result<SuppressionEffect> {
         let digits = question.digits;
         let rule = Suppression::new(stage_2.noise.clone(), question.suppress.clone())?;
+        let in_two_stages = |size: u64| -> Result<Option<Enclosure>> {
+            let Some([first, ..]) = self.thresholds else { return Ok(None) };
+            rule.probability_in_two_stages(size, (&stage_1.noise, first), digits).map(Some)
+        };
         let threshold = rule.threshold().max(0).unsigned_abs();
         let mut sizes = [&[0, threshold / 2, threshold, 2 * threshold], &question.sizes[..]].concat();
         sizes.sort_unstable();
@@ -122,19 +132,21 @@ impl PlannedLevel {
             Ok(GroupSuppression {
                 size: *size,
                 probability: rule.probability(*size, digits)?,
+                in_two_stages: in_two_stages(*size)?,
                 bias: if_in_range(rule.bias(*size, digits))?,
                 formula: rule.bias_by_formula(*size, digits)?,
             })
         };
         let mut expected: Option<Enclosure> = None;
         for (size, number) in &self.groups {
-            let probability = rule.probability(*size, digits)?;
+            let Some(probability) = in_two_stages(*size)? else { break };
             let bits = probability.lower().prec();
             let own = probability.mul(&Enclosure::rational(&Rational::from(*number), bits));
             expected = Some(expected.map_or(own.clone(), |sum| sum.add(&own)));
         }
         Ok(SuppressionEffect {
             of_zero: rule.probability(0, digits)?,
+            of_zero_in_two_stages: in_two_stages(0)?,
             of_zero_below: rule.probability_below(0, digits)?,
             published_from: rule.published_from(&margin_level())?,
             sizes: sizes.iter().map(of_size).collect::<Result<_>>()?,
@@ -155,13 +167,16 @@ impl TuningPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{numeric::rational::parse, safetab::cell_noise::CellNoise};
+
+    /// The first threshold of the plan.
+    const THRESHOLD: i64 = 20;
 
     const PLAN: &str = r#"title = "one level"
 [[level]]
 name = "County"
 rho = "0.159"
-thresholds = [971, 4971, 19971]
+thresholds = [20, 60, 120]
 groups = [[0, 1000], [21, 40], [1000, 7]]
 "#;
 
@@ -181,14 +196,25 @@ groups = [[0, 1000], [21, 40], [1000, 7]]
         let suppressed = tuned.suppressed.unwrap();
         let sizes: Vec<u64> = suppressed.sizes.iter().map(|row| row.size).collect();
         assert_eq!(sizes, [0, 7, 10, 21, 42]);
-        let of = |size: u64| suppressed.rule.probability(size, 15).unwrap().approximate();
+        // By the masses of both stages: below the first threshold at stage 1, and up to the suppression threshold at stage 2.
+        let below = |noise: &CellNoise, from: i64| (-600..from).map(|x| noise.mass(x, 15).approximate()).sum::<f64>();
+        let of = |size: i64| {
+            let last = suppressed.rule.threshold() + 1 - size;
+            below(&tuned.stage_1.noise, THRESHOLD - size) * below(&tuned.stage_2.noise, last)
+        };
         let sum = 1000.0 * of(0) + 40.0 * of(21) + 7.0 * of(1000);
+        assert!((suppressed.of_zero_in_two_stages.unwrap().approximate() - of(0)).abs() < 1e-9);
+        // An empty group reaches the first threshold by noise with probability 0.12.
+        assert!((of(0) - 0.8768).abs() < 1e-3);
         assert!((suppressed.expected.unwrap().approximate() - sum).abs() < 1e-6);
         for (_, threshold, size) in tuned.reached.unwrap() {
             let size = size.to_i64().unwrap();
             let chance = |size: i64| tuned.stage_1.noise.survival(threshold - size, 15).unwrap();
             assert!(*chance(size).lower() >= margin_level() && *chance(size - 1).upper() < margin_level());
         }
+        let no_thresholds = PlannedLevel { thresholds: None, ..plan.levels[0].clone() }.tuned(&question).unwrap();
+        let unknown = no_thresholds.suppressed.unwrap();
+        assert!(unknown.expected.is_none() && unknown.of_zero_in_two_stages.is_none());
         assert_eq!(plan.epsilons(&question).unwrap().budget, tuned.epsilons.budget);
     }
 }

@@ -7,7 +7,7 @@
 //! | `gamma` | the share of stage 1 (default 1/10) |
 //! | `race_codes` | race multiplicity, 1 to 8 (default 8); the stability is max(2, this) + 1 |
 //! | `neighbors` | `add-remove` (default) or `bounded` |
-//! | `suppress` | the probability with which an empty group is suppressed, if totals are suppressed (default 0.9999) |
+//! | `suppress` | the probability with which an empty group is suppressed if its total alone is published (default 0.9999) |
 //! | `target_error` | the target ratio of the margin of a cell to the cell (default 1/10) |
 //! | `decimals` | the decimals of budgets that are computed for a margin (default 6) |
 //! | `[[level]]` `name` | a level, and one of: |
@@ -17,7 +17,7 @@
 //! | `total_only` | whether some of its groups are published by their total only (default false) |
 //! | `suppressed` | whether small totals are suppressed (default true) |
 //! | `thresholds` | the three noisy totals from which a group gets a finer table |
-//! | `groups` | pairs of a size and a number: the expected number of groups of that size |
+//! | `groups` | pairs of a size and a number: the expected number of groups of that size, in two stages; how many of them are suppressed needs `thresholds` |
 
 use rug::Rational;
 use serde::Deserialize;
@@ -43,7 +43,7 @@ pub struct TuningPlan {
     pub noise_kind: NoiseKind,
     /// The neighbor relation.
     pub neighbors: Neighbors,
-    /// The probability with which an empty group is suppressed.
+    /// The probability with which an empty group is suppressed if its total alone is published.
     pub suppress: Rational,
     /// The target ratio of the margin of a cell to the cell.
     pub target_error: Rational,
