@@ -1,7 +1,7 @@
 //! Drawing on a spine: the budget by enumeration of neighbors, and the noise that is drawn.
 
 use dp_assay::{
-    account::{Account, Delta},
+    account::{Account, Composition, Counts, Delta},
     loss::law::Law,
     noise::Streams,
     numeric::rational::parse,
@@ -61,7 +61,7 @@ fn spent(x: &Answers, y: Option<&Answers>, is_pure: bool) -> Rational {
 #[test]
 fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
     let mut numbers = Numbers(71);
-    let mut attained = 0;
+    let (mut attained, mut still) = (0, 0);
     for round in 0..12 {
         let tree = small_tree(&mut numbers, 8);
         let bounded = round % 2 == 0;
@@ -90,7 +90,7 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
             let worst = worst.max().unwrap();
             assert!(worst <= *budget, "{worst} of {budget}");
             attained += u32::from(worst == *budget);
-            // The account charges every path in full.
+            // The budget charges every path in full.
             let account = mechanism.worst_path().unwrap();
             if is_pure {
                 let sides = if bounded { 2_u32 } else { 1 };
@@ -107,9 +107,60 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
                 let [one, two] = pair.map(|answer| answer.unwrap().value);
                 assert!(one.overlaps(&two));
             }
+            still += u32::from(account_is_that_of_all_records(mechanism, neighbors, &all, is_pure));
         }
     }
-    assert!(attained >= 6, "{attained}");
+    assert!(attained >= 6 && still >= 4, "{attained} {still}");
+}
+
+/// The account of the mechanism is that of the worst record, or pair of records, of all that there are: from the counts that change. Whether
+/// that is less than the worst path in full.
+fn account_is_that_of_all_records(
+    mechanism: &MeasurementPlan,
+    neighbors: Neighbors,
+    all: &[Answers],
+    is_pure: bool,
+) -> bool {
+    let changed = |x: &Answers, y: Option<&Answers>| {
+        let mut changed: Vec<Rational> = Vec::new();
+        for (at, (counts, law)) in x.iter().enumerate() {
+            let moved = counts.iter().enumerate().map(|(k, count)| count - y.map_or(0, |y| y[at].0[k]));
+            let number = moved.map(i64::abs).inspect(|d| assert!(*d <= 1)).sum::<i64>() as usize;
+            changed.extend(law.iter().flat_map(|law| vec![law.clone(); number]));
+        }
+        changed.sort();
+        changed
+    };
+    let mut ways: Vec<Vec<Rational>> = all
+        .iter()
+        .flat_map(|x| match neighbors {
+            Neighbors::AddRemove => vec![changed(x, None)],
+            Neighbors::Bounded => all.iter().map(|y| changed(x, Some(y))).collect(),
+        })
+        .collect();
+    ways.sort();
+    ways.dedup();
+    let law = |parameter: Rational| match is_pure {
+        true => Law::DiscreteLaplace { epsilon: parameter },
+        false => Law::DiscreteGaussian { sigma2: parameter },
+    };
+    let delta: Delta = "1e-6".parse().unwrap();
+    let of_way = |way: Vec<Rational>| {
+        let counts = way.into_iter().map(|parameter| Counts::new(law(parameter), 1, 1).unwrap());
+        Composition::new(counts).unwrap().epsilon(&delta, 8).unwrap().value
+    };
+    let each = ways.into_iter().filter(|way| !way.is_empty()).map(of_way);
+    let truth = each.reduce(|worst, each| worst.max(&each));
+    let found = mechanism.account().unwrap().epsilon(&delta, 8).unwrap();
+    assert!(found.reason.is_none());
+    let Some(truth) = truth else {
+        assert!(mechanism.account().unwrap().is_still() && *found.value.upper() == 0.0);
+        return true;
+    };
+    assert!(found.value.overlaps(&truth) && found.value.is_tight(7), "{:?} {truth:?}", found.value);
+    let full = mechanism.worst_path().unwrap().epsilon(&delta, 8).unwrap().value;
+    assert!(found.value.lower() <= full.upper());
+    found.value.upper() < full.lower()
 }
 
 /// The exact answers of every unit from entries.

@@ -728,3 +728,70 @@ fn said_files(manifest: &Path) -> Vec<String> {
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(manifest).unwrap()).unwrap();
     manifest.files.into_iter().map(|file| file.file).collect()
 }
+
+/// A country of three people with the query `total` at two levels, under bounded neighbors: the country's total never changes, and a town's
+/// only where there is another one. So two towns have two counts with sigma2 = 2, which is epsilon 4.9174 at 1e-6 (the worst path in full has 7.3274),
+/// and one town has none. Without the attributes nothing says that a query has one count: the worst path in full, as an upper bound.
+#[test]
+fn a_total_changes_only_where_a_record_leaves_its_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let head = "name = \"three\"\ntitle = \"t\"\nsource = \"s\"\nneighbors = \"bounded\"\nrho = 1\n";
+    let sex = "[[attribute]]\nname = \"sex\"\nvalues = [\"f\", \"m\"]\n";
+    let level = |name: &str| {
+        format!(
+            "[[level]]\nname = \"{name}\"\nproportion = \"1/2\"\nquery = [{{ name = \"total\", proportion = 1 }}]\n"
+        )
+    };
+    let levels = [level("country"), level("town")].concat();
+    put(folder.path(), "known.toml", &[head, sex, &levels].concat());
+    put(folder.path(), "unknown.toml", &[head, &levels].concat());
+    put(folder.path(), "counts.csv", "town,sex,count\nA,f,2\nA,m,1\n");
+    let json = |args: &[&str]| -> serde_json::Value {
+        let output = assay(folder.path(), &[args, &["--json"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    for (release, towns, lower, upper) in
+        [("known", "A\nB\n", 4.917_397, 4.917_398), ("known", "A\n", 0.0, 0.0), ("unknown", "A\nB\n", 0.0, 7.327_356)]
+    {
+        put(folder.path(), "towns.csv", &format!("town\n{towns}"));
+        put(folder.path(), "plan.toml", &format!("release = \"{release}.toml\"\n"));
+        let name = format!("{release}-{}", towns.len());
+        let (spine, out) = (format!("spine-{name}"), format!("out-{name}"));
+        let of_spine = ["spine", "--hierarchy", "towns.csv", "--plan", "plan.toml", "--delta", "1e-6", "--out"];
+        let mut found = vec![json(&[&of_spine[..], &[&spine]].concat())];
+        if release == "known" {
+            let of_measure = ["measure", "--counts", "counts.csv", "--release", "known.toml", "--delta", "1e-6"];
+            let more = ["--insecure-seed", "4", "--spine", &spine, "--out", &out];
+            found.push(json(&[&of_measure[..], &more].concat()));
+        }
+        for found in found {
+            let ends = ["lower", "upper"].map(|end| found["epsilon"][end].as_f64().unwrap_or_default());
+            assert_eq!(found["epsilon"]["lower"].is_null(), release == "unknown");
+            assert!(lower <= ends[0] && ends[0] <= ends[1] && ends[1] <= upper + 1e-6, "{name}: {ends:?}");
+            assert_eq!(found["worst_paths"].as_array().unwrap().len(), if upper == 0.0 { 0 } else { 2 });
+        }
+    }
+    let spine = ["spine", "--hierarchy", "towns.csv", "--plan", "plan.toml", "--delta", "1e-6", "--out", "again"];
+    let text = String::from_utf8(assay(folder.path(), &spine).stdout).unwrap().replace("\n  ", " ");
+    assert!(
+        text.contains("epsilon at most 7.3273559 at delta 1e-6") && text.contains("an upper bound: the release does"),
+        "{text}"
+    );
+}
+
+/// Where a total may not change, the account is an upper bound: the next smaller noise is not said to be proven too small.
+#[test]
+fn calibrated_noise_of_a_total_is_enough_and_nothing_is_said_of_less() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"one\"\ntitle = \"t\"\nsource = \"s\"\nneighbors = \"bounded\"\n[[level]]\nname = \"all\"\n\
+                [[level.query]]\nname = \"total\"\nsigma2 = 4\n";
+    put(folder.path(), "one.toml", text);
+    for more in [&[][..], &["--scale-all"]] {
+        let args = ["calibrate", "--release", "one.toml", "--epsilon", "3", "--delta", "1e-6"];
+        let output = assay(folder.path(), &[&args, more].concat());
+        let text = String::from_utf8(output.stdout).unwrap().replace("\n  ", " ");
+        assert!(text.contains("by this account, which is an upper bound: a query with a single cell"), "{text}");
+        assert!(text.contains("proven to be enough") && !text.contains("proven not to be"), "{text}");
+    }
+}

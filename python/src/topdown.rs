@@ -161,8 +161,13 @@ pub fn measure<'py>(
     let mut object = measured.to_json();
     object["provenance"] = measured.provenance.to_json();
     let answer = dict_of(py, &object.to_string())?;
-    let value = measured.spending.epsilon.clone();
-    let met = value.is_tight(digits);
+    let value = match measured.spending.reason {
+        None => measured.spending.epsilon.clone(),
+        // 0 <= the true epsilon <= the upper end
+        Some(_) => measured.spending.epsilon.hull(&dp_assay::numeric::Enclosure::double(0.0, 64)),
+    };
+    // Of an upper bound the interval from 0 is not to be narrow.
+    let met = value.is_tight(digits) || measured.spending.reason.is_some();
     answer.set_item("epsilon", Bound::new(py, Enclosure::from((value, met)))?)?;
     Ok(answer)
 }

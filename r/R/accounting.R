@@ -141,7 +141,11 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
   if (!is.null(a$all_composed)) rows <- c(rows, list(one("all composed", a$all_composed)))
   answer(bound(rows), "calibration", a, c(
     title_of(account), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
-    "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be; of discrete Gaussian noise still smaller steps can be enough.",
+    if (is.null(a$may_be_more_private)) {
+      "Each calibrated noise is proven to be enough, and the next smaller of the grid is proven not to be; of discrete Gaussian noise still smaller steps can be enough."
+    } else {
+      paste0("Each calibrated noise is proven to be enough. The next smaller of the grid is not enough by this account, which is an upper bound: ", a$may_be_more_private, ".")
+    },
     if (identical(a$all_composed$keeps_target, FALSE)) "All levels composed exceed their target: each is calibrated alone (scale_all = TRUE keeps it)."
   ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", measured))
 }

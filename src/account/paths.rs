@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The largest number of pairs of paths that are answered one by one, beside counts as they differ between two neighbors.
-pub(super) const MOST_PAIRS: usize = 200;
+pub(crate) const MOST_PAIRS: usize = 200;
 
 /// One composition, or the worst case of many paths.
 #[derive(Clone, Debug)]

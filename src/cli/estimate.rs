@@ -140,7 +140,7 @@ fn put(estimated: Estimated, mut page: Page) -> Page {
         ));
     }
     page.text(format!(
-        "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the mean variance, in counts\n\
+        "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the level's mean variance, which no single unit need have, in counts\n\
          {left}{} records after rounding; totals.csv{more} and counts.csv in {}\n{}",
         estimated.records,
         estimated.out.display(),

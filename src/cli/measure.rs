@@ -209,12 +209,32 @@ fn spent(spending: &Spending, delta: &Delta, digits: u32) -> String {
         Some(epsilon) => format!("pure epsilon {}", rational::display(epsilon)),
         None => format!("rho {}", exact_text(&spending.rho)),
     };
-    let shown = spending.epsilon.shown(digits.min(40) as usize);
-    format!("{whole}, epsilon {shown} at delta {}, {}", exact_text(delta), worst_case(&spending.worst_paths))
+    let epsilon = said_epsilon(&spending.epsilon, spending.reason, (delta, digits), &spending.worst_paths);
+    format!("{whole}, {epsilon}")
+}
+
+/// The epsilon of all noisy counts on a spine, in words.
+pub fn said_epsilon(
+    epsilon: &Enclosure,
+    reason: Option<&str>,
+    (delta, digits): (&Delta, u32),
+    worst_paths: &[String],
+) -> String {
+    let (digits, delta) = (digits.min(40) as usize, exact_text(delta));
+    match (reason, worst_paths) {
+        (_, []) => {
+            format!("epsilon 0 at delta {delta}: a changed record stays in each unit, and changes no total of one")
+        }
+        (None, worst) => format!("epsilon {} at delta {delta}, {}", epsilon.shown(digits), worst_case(worst)),
+        (Some(why), worst) => {
+            let worst = worst_case(worst);
+            format!("epsilon at most {} at delta {delta}, {worst}; an upper bound: {why}", epsilon.upper_text(digits))
+        }
+    }
 }
 
 /// The record with the largest epsilon, from the levels that the worst path drops, or each of the worst pair.
-pub fn worst_case(dropped: &[String]) -> String {
+fn worst_case(dropped: &[String]) -> String {
     let measured =
         |names: &String| match names.split(' ').filter(|name| !name.is_empty()).collect::<Vec<_>>().as_slice() {
             [] => "measured at every level".to_string(),

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Delta},
     release::Release,
-    spine::bypass,
+    spine::{bypass, records},
     topdown::nmf::{
         check::{self, NmfReport},
         estimation::estimated::fit_json,
@@ -105,7 +105,9 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let mut page = args.form.page();
     let mut object = object(&report);
     object["delta"] = output::exact(&delta);
+    let reason = records::reason_without_places(&report.release)?;
     object["epsilon"] = epsilon.value.to_json();
+    object["epsilon_is"] = json!(if reason.is_some() { "at most" } else { "exact" });
     object["worst_paths"] = json!(worst_paths);
     page.records(object["levels"].as_array().into_iter().flatten().cloned());
     page.object(object);
@@ -119,9 +121,13 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     page.table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], rows);
     put_fit(&mut page, args, &report);
     put_constraints(&mut page, &report);
-    let shown = epsilon.value.shown(args.digits.min(40) as usize);
+    let digits = args.digits.min(40) as usize;
+    let (shown, bound) = match reason {
+        None => (epsilon.value.shown(digits), String::new()),
+        Some(why) => (format!("at most {}", epsilon.value.upper_text(digits)), format!("; an upper bound: {why}")),
+    };
     page.text(format!(
-        "epsilon {shown} at delta {}, the worst case: {}\n",
+        "epsilon {shown} at delta {}, the worst case: {}{bound}\n",
         output::exact_text(&delta),
         worst_records(&worst_paths)
     ));

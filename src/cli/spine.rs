@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::{Account, Delta},
+    account::Delta,
     chart::spine::spine_drawings,
     numeric::Enclosure,
     spine::{
         blocks::Blocks,
-        bypass::{self, Privacy},
+        bypass::Privacy,
         own::Hierarchy,
         plan::{BuiltSpine, OwnPlan, SpinePlan},
+        records::{RecordAccount, RecordEpsilon},
         spine_files,
     },
     topdown::level_variances::{self, LevelVariances, margin_95_approx},
@@ -65,11 +66,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         (None, _) => None,
         (Some(_), None) => anyhow::bail!("--delta: the plan names no release, so there is no noise to account for"),
         (Some(delta), Some(release)) => {
-            let worst = bypass::worst_path(release)?;
-            let epsilon = worst.epsilon(delta, args.digits)?;
-            let (p, q) = epsilon.pair().unwrap_or_default();
-            let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
-            Some((epsilon.value, pair.iter().map(|path| release.dropped_names(*path).join(" ")).collect::<Vec<_>>()))
+            let epsilon = RecordAccount::of_release(&built.spine, release)?.epsilon(delta, args.digits)?;
+            let worst = epsilon.kinds.iter().map(|path| release.dropped_names(*path).join(" ")).collect();
+            Some(Worst { epsilon: epsilon.value, reason: epsilon.reason, paths: worst })
         }
     };
     progress::stage("variances of the units");
@@ -93,9 +92,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let object = object(&built, &on_spine, &margins, delta.as_deref(), epsilon.as_ref())?;
     put_table(&mut page, &built, &on_spine, &margins, &object, args)?;
     page.object(object);
-    if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
-        let shown = epsilon.shown(args.digits.min(40) as usize);
-        page.text(format!("epsilon {shown} at delta {}, {}\n", output::exact_text(delta), measure::worst_case(worst)));
+    if let (Some(worst), Some(delta)) = (&epsilon, &delta) {
+        let said = measure::said_epsilon(&worst.epsilon, worst.reason, (delta, args.digits), &worst.paths);
+        page.text(format!("{said}\n"));
     }
     page.print()?;
     Ok(Exit::Done)
@@ -128,7 +127,14 @@ const COLUMNS: [&str; 9] = [
     "margin_95_approx",
 ];
 
-type Worst = (Enclosure, Vec<String>);
+/// The epsilon of the plan's release.
+struct Worst {
+    epsilon: Enclosure,
+    /// Why it is an upper bound; `None` if it is exact.
+    reason: Option<&'static str>,
+    /// The levels that the worst path drops, or each of the worst pair.
+    paths: Vec<String>,
+}
 
 /// A row for each level: its numbers, the mean variances of own answers and of estimates as `shown` writes them, and the margin of the estimates.
 fn rows(
@@ -249,10 +255,10 @@ fn object(
         "mismatches": mismatches,
         "unused_entities": built.unused.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
     });
-    if let (Some(delta), Some((epsilon, worst))) = (delta, epsilon) {
+    if let (Some(delta), Some(worst)) = (delta, epsilon) {
         object["delta"] = output::exact(delta);
-        object["epsilon"] = epsilon.to_json();
-        object["worst_paths"] = json!(worst);
+        object["epsilon"] = RecordEpsilon::json(&worst.epsilon, worst.reason);
+        object["worst_paths"] = json!(worst.paths);
     }
     Ok(object)
 }
@@ -278,7 +284,7 @@ fn put_table(
         || format!("in units of {}", margins.unit),
         |release| format!("in counts, if one query has the whole rho of {}", output::exact_text(&release.rho)),
     );
-    page.text(format!("margin of the estimate, 1.96 standard deviations of the mean variance, {budget}\n"));
+    page.text(format!("margin of the estimate, 1.96 standard deviations of the level's mean variance, which no single unit need have, {budget}\n"));
     if !built.unused.is_empty() {
         let kinds: Vec<&str> = built.unused.iter().map(|kind| kind.name()).collect();
         page.text(format!("the plan names entities that its settings do not use: {}\n", kinds.join(", ")));

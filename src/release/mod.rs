@@ -168,6 +168,11 @@ impl Release {
     }
 
     fn path_counts(&self, dropped: &[usize]) -> Result<Vec<Counts>> {
+        Ok(self.path_counts_by_query(dropped)?.into_iter().flat_map(|(_, _, counts)| counts).collect())
+    }
+
+    /// The counts that one record enters on a path without these levels: of each query, with the number of its level.
+    pub(crate) fn path_counts_by_query(&self, dropped: &[usize]) -> Result<Vec<(usize, &Query, Vec<Counts>)>> {
         if !dropped.is_empty() {
             // If a level carries another's rho, its noise is known only for discrete Gaussian noise.
             self.levels.iter().flat_map(|level| &level.queries).try_for_each(|query| query.sigma2().map(|_| ()))?;
@@ -181,8 +186,10 @@ impl Release {
             let rho = absorbed.fold(level.rho.clone(), |sum, below| sum + &self.levels[below].rho);
             // More rho by a factor is less noise by the same factor.
             let factor = Rational::from(&level.rho / &rho);
-            for counted in level.counts(Neighbors::AddRemove)? {
-                counts.push(counted.with_noise_times(&factor)?);
+            for query in &level.queries {
+                let own = query.counts(Neighbors::AddRemove)?;
+                let own = own.iter().map(|counted| counted.with_noise_times(&factor)).collect::<Result<_>>()?;
+                counts.push((index, query, own));
             }
         }
         Ok(counts)

@@ -17,6 +17,8 @@ use crate::error::{Error, Result};
 
 /// The largest number of cells.
 pub const MOST_CELLS: usize = 1 << 24;
+/// The largest number of pairs of values that are compared.
+const MOST_COMPARED: usize = 1_000_000;
 /// The count of a cell that does not belong to a query: one of the other histogram.
 pub const NOWHERE: u32 = u32::MAX;
 
@@ -149,6 +151,34 @@ impl Schema {
         Ok(kept)
     }
 
+    /// Whether two records are found that differ in every one of these queries that has several counts: for each attribute two values that are
+    /// in different groups wherever a query keeps the attribute. False also where the search would take too long. Queries of a second histogram are
+    /// refused.
+    pub(crate) fn changes_all<'q>(&self, queries: impl Iterator<Item = &'q str>) -> Result<bool> {
+        // For each attribute the groups of its values, where a query keeps it in several of them.
+        let mut groups: Vec<Vec<Kept>> = vec![Vec::new(); self.attributes.len()];
+        for name in queries {
+            for (own, kept) in groups.iter_mut().zip(self.keeps(name)?) {
+                own.extend(kept.filter(|kept| !own.contains(kept)));
+            }
+        }
+        Ok(self.attributes.iter().zip(&groups).all(|(attribute, kept)| self.differ(attribute, kept)))
+    }
+
+    /// Whether two values of an attribute are found that differ in all these groups, apart from those that hold all values.
+    fn differ(&self, attribute: &Attribute, kept: &[Kept]) -> bool {
+        let count = attribute.values.len();
+        let recode = |kept: &Kept| match kept {
+            Kept::Recode(number) if self.recodes[*number].groups.len() > 1 => Some(&self.recodes[*number].group_of),
+            Kept::Recode(_) | Kept::Whole => None,
+        };
+        let recodes: Vec<&Vec<u32>> = kept.iter().filter_map(recode).collect();
+        let differ = |one: usize, other: usize| recodes.iter().all(|group_of| group_of[one] != group_of[other]);
+        let mut pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
+        // One value is alike in all groups, and is a query with a single count where it is kept alone.
+        count < 2 || pairs.by_ref().take(MOST_COMPARED).any(|(one, other)| differ(one, other))
+    }
+
     fn unknown(&self, name: &str, part: &str) -> Error {
         let names = self.attributes.iter().map(|attribute| &attribute.name);
         let names: Vec<&str> =
@@ -252,6 +282,29 @@ mod tests {
 
     fn attribute(name: &str, size: usize) -> Attribute {
         Attribute { name: name.to_string(), values: (0..size).map(|value| value.to_string()).collect() }
+    }
+
+    #[test]
+    fn two_records_change_all_queries_where_values_differ_in_all_groups() {
+        let recode = |name: &str, group_of: [u32; 4]| Recode {
+            name: name.into(),
+            attribute: 0,
+            group_of: group_of.to_vec(),
+            groups: (0..=group_of.into_iter().max().unwrap_or(0)).map(|group| group.to_string()).collect(),
+        };
+        let recodes = vec![
+            recode("p", [0, 0, 1, 1]),
+            recode("q", [0, 1, 0, 1]),
+            recode("r", [0, 1, 1, 0]),
+            recode("all", [0, 0, 0, 0]),
+        ];
+        let attributes = vec![attribute("a", 4), attribute("b", 2), attribute("one", 1)];
+        let schema = Schema { attributes, recodes, ..Schema::default() };
+        let all = |queries: &[&str]| schema.changes_all(queries.iter().copied()).unwrap();
+        assert!(all(&["total", "a", "b * one", "detailed", "all", "one"]) && all(&["p", "q", "a"]) && all(&[]));
+        // Any two of the four values are in one group of one of the three recodes.
+        assert!(!all(&["p", "q", "r * b"]));
+        assert!(schema.changes_all(["nothing"].into_iter()).is_err());
     }
 
     /// Section 2.3: CENRACE * VOTINGAGE = I_63 (x) 1'_2 (x) I_2, against the product written out.

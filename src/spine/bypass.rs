@@ -84,6 +84,13 @@ pub struct PathKind {
     pub blocks: u64,
 }
 
+impl PathKind {
+    /// Its code among those of the blocks.
+    pub(super) fn code(&self) -> u64 {
+        self.carried.iter().zip(0..).fold(0, |code, (carried, level)| code | (*carried as u64) << (4 * level))
+    }
+}
+
 impl Spine {
     /// Bypasses by the rule, level by level from above the blocks to below the root (Algorithm 3), and checks that
     /// every path sums to 1.
@@ -151,10 +158,9 @@ impl Spine {
         usize::from(self.carried[level][unit])
     }
 
-    /// The distinct paths from the root to blocks, by the levels that they drop; checks that each sums to exactly 1.
-    pub fn paths(&self) -> Result<Vec<PathKind>> {
-        // Four bits per level: the number of levels that the units of a path carry. It is read from the units, not from
-        // the history of bypasses.
+    /// Of each block, in tree order, four bits per level: the number of levels that the units of its path carry. It is read from the units,
+    /// not from the history of bypasses.
+    pub(super) fn path_codes(&self) -> Vec<u64> {
         let mut paths: Vec<u64> = vec![u64::from(self.carried[0][0])];
         for level in 1..self.tree.levels() {
             let mut below = Vec::with_capacity(self.tree.units(level));
@@ -164,6 +170,12 @@ impl Spine {
             }
             paths = below;
         }
+        paths
+    }
+
+    /// The distinct paths from the root to blocks, by the levels that they drop; checks that each sums to exactly 1.
+    pub fn paths(&self) -> Result<Vec<PathKind>> {
+        let mut paths = self.path_codes();
         paths.sort_unstable();
         let mut kinds = Vec::new();
         for run in paths.chunk_by(|a, b| a == b) {
@@ -203,7 +215,8 @@ impl Spine {
     }
 }
 
-/// The worst path, or pair of paths, of a release with paths.
+/// The worst path, or pair of paths, of a release with paths whose places are not known: each path in full, which is an upper bound where a
+/// record stays in a unit and a query has a single count. [`RecordAccount`](super::records::RecordAccount) knows the places.
 pub fn worst_path(release: &Release) -> Result<WorstPath> {
     if release.budget_only {
         return Err(Error::BudgetOnly { release: release.name.clone() });

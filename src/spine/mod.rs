@@ -12,6 +12,7 @@
 //! | [`optimize`] | block groups that follow the entities, and the levels above them |
 //! | `tract_groups` | tract groups that follow the entities |
 //! | [`bypass`] | removal of units that cost more precision than they add, and the remaining paths to blocks |
+//! | [`records`] | the privacy of all noisy counts, by the records that can change on the spine |
 //! | [`geoids`] | the GEOIDs of the units of a tree |
 //! | [`own`] | custom hierarchies with their own ids |
 //! | [`spine_files`] | the files of a spine, written and read back |
@@ -41,5 +42,6 @@ pub mod optimize;
 pub mod osed;
 pub mod own;
 pub mod plan;
+pub mod records;
 pub mod spine_files;
 mod tract_groups;

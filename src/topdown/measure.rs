@@ -9,8 +9,8 @@
 //! gamma\[l, u\] is the share that the unit carries after bypassing; a unit without a share has no counts. A record
 //! lies in one unit of each level and changes one count of each group there (a changed record two). So its budget is
 //! that of the units on the path to its block, and the shares of every path sum to 1: this is Theorem 3.
-//! [`MeasurementPlan::worst_path`] is the exact account, from the noise laws actually used. Counts that cannot differ
-//! between neighbors, such as the nation's total under a changed record, are charged like the others.
+//! [`MeasurementPlan::account`] is the exact account, from the noise laws actually used: counts that cannot differ between neighbors, such as
+//! the nation's total under a changed record, are not in it. The budget, as in [`MeasurementPlan::worst_path`], charges them like the others.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -30,6 +30,7 @@ use crate::{
     },
     spine::{
         bypass::{Privacy, Spine},
+        records::{self, LevelCounts, RecordAccount},
         spine_files::SavedSpine,
     },
 };
@@ -46,6 +47,8 @@ pub struct MeasurementPlan<'a> {
     neighbors: Neighbors,
     cells: usize,
     levels: Vec<Vec<PlannedQuery>>,
+    /// Why no record may change all counts that are charged for it; `None` if one does.
+    reason: Option<&'static str>,
 }
 
 /// A query group of a level.
@@ -142,7 +145,7 @@ impl<'a> MeasurementPlan<'a> {
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        MeasurementPlan::new(spine, release.neighbors, schema.all_cells(), levels)
+        MeasurementPlan::new(spine, release.neighbors, &schema, levels)
     }
 
     /// Pure differential privacy with the queries of a release: `epsilon` is divided among levels and queries in the
@@ -188,13 +191,13 @@ impl<'a> MeasurementPlan<'a> {
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        MeasurementPlan::new(spine, neighbors, schema.all_cells(), levels)
+        MeasurementPlan::new(spine, neighbors, schema, levels)
     }
 
     fn new(
         spine: &'a Spine,
         neighbors: Neighbors,
-        cells: usize,
+        schema: &Schema,
         queries: Vec<Vec<(Arc<QueryGroup>, impl Fn(&Rational) -> Law)>>,
     ) -> Result<Self> {
         let levels = spine.tree.levels();
@@ -230,7 +233,9 @@ impl<'a> MeasurementPlan<'a> {
             });
             asked.push(noised.collect::<Result<Vec<_>>>()?);
         }
-        Ok(MeasurementPlan { spine, neighbors, cells, levels: asked })
+        let names = asked.iter().flatten().map(|asked| asked.group.name.as_str());
+        let reason = records::reason_of(schema, names)?;
+        Ok(MeasurementPlan { spine, neighbors, cells: schema.all_cells(), levels: asked, reason })
     }
 
     /// The query groups of each level.
@@ -298,7 +303,23 @@ impl<'a> MeasurementPlan<'a> {
         Ok(epsilons.and_then(|epsilons| epsilons.into_iter().max()).map(|most| most * sides))
     }
 
-    /// The worst path, or pair of paths if a record changes: the exact privacy of all the noisy counts together.
+    /// The privacy of all the noisy counts together: the worst record, or the worst pair of records if one changes.
+    pub fn account(&self) -> Result<RecordAccount> {
+        let of_level = |(carried, asked): (&usize, &Vec<PlannedQuery>)| {
+            let mut level = LevelCounts::default();
+            for (query, noise) in asked.iter().filter_map(|query| Some((query, query.noise[*carried].as_ref()?))) {
+                let own = if query.group.counts() == 1 { &mut level.single } else { &mut level.several };
+                own.push(noise.counts(1, 1)?);
+            }
+            Ok(level)
+        };
+        let of_path = |carried: &[usize]| carried.iter().zip(&self.levels).map(of_level).collect();
+        let kinds = self.spine.paths()?;
+        let paths = kinds.iter().map(|kind| of_path(&kind.carried)).collect::<Result<Vec<_>>>()?;
+        RecordAccount::new(self.spine, self.neighbors, &paths, self.reason)
+    }
+
+    /// The worst path, or pair of paths if a record changes, each in full: the budget, and an upper bound on the privacy.
     pub fn worst_path(&self) -> Result<WorstPath> {
         let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
         WorstPath::new(self.paths()?, units)

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     numeric::{Enclosure, notation::exact_json},
     release::Release,
-    spine::spine_files::SavedSpine,
+    spine::{records::RecordEpsilon, spine_files::SavedSpine},
 };
 
 /// The budget that all noisy counts together spend.
@@ -19,8 +19,10 @@ pub struct Spending {
     pub rho: Rational,
     /// The epsilon of pure differential privacy, for Laplace noise.
     pub pure_epsilon: Option<Rational>,
-    /// The exact epsilon at the requested delta.
+    /// The epsilon at the requested delta; where there is a reason only its upper end is proven.
     pub epsilon: Enclosure,
+    /// Why epsilon is an upper bound; `None` if it is exact.
+    pub reason: Option<&'static str>,
     /// The levels that the worst path drops, or each of the worst pair, separated by blanks.
     pub worst_paths: Vec<String>,
 }
@@ -28,20 +30,18 @@ pub struct Spending {
 impl Spending {
     /// The budget of a plan, with its epsilon at this delta.
     pub fn of(plan: &MeasurementPlan, saved: &SavedSpine, delta: &Delta, digits: u32) -> Result<Spending> {
-        let worst = plan.worst_path()?;
-        let epsilon = worst.epsilon(delta, digits)?;
-        let (p, q) = epsilon.pair().unwrap_or_default();
+        let epsilon = plan.account()?.epsilon(delta, digits)?;
         let paths = saved.spine.paths()?;
         let names = |path: usize| {
             let dropped = paths[path].dropped.iter().map(|level| saved.names[*level].as_str());
             dropped.collect::<Vec<_>>().join(" ")
         };
-        let worst_paths = if worst.in_pairs() { vec![names(p), names(q)] } else { vec![names(p)] };
         Ok(Spending {
-            rho: worst.rho().into(),
+            rho: plan.worst_path()?.rho().into(),
             pure_epsilon: plan.pure_epsilon()?,
             epsilon: epsilon.value,
-            worst_paths,
+            reason: epsilon.reason,
+            worst_paths: epsilon.kinds.into_iter().map(names).collect(),
         })
     }
 
@@ -62,7 +62,7 @@ impl Spending {
             object.insert("pure_epsilon".into(), exact_json(epsilon));
         }
         object.insert("delta".into(), exact_json(delta));
-        object.insert("epsilon".into(), self.epsilon.to_json());
+        object.insert("epsilon".into(), RecordEpsilon::json(&self.epsilon, self.reason));
         object.insert("worst_paths".into(), json!(self.worst_paths));
         object
     }

@@ -42,6 +42,7 @@ impl Layout {
             "delta": request.delta.as_ref().map(|delta| exact(delta)),
         });
         put_relation(&mut object, subject);
+        object["may_be_more_private"] = json!(subject.may_be_more_private());
         match &request.goal {
             Goal::Promise(Promise::ZcdpCurve { from, to }) => {
                 object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
@@ -111,7 +112,7 @@ impl Layout {
         if self.scale_all {
             self.put_factor(page, subject, &request.goal, &rows[0])?;
         } else {
-            self.put_levels(page, &request.goal, rows, found.together.as_ref());
+            self.put_levels(page, subject, &request.goal, found);
         }
         let compared = (rows.iter())
             .filter_map(|row| Some((row.name.as_str(), row.compared.as_ref()?)))
@@ -136,7 +137,12 @@ impl Layout {
         page.table(&HEADING, lines);
         let before = whole.before.as_ref().map_or_else(
             || "and there is no smaller point on the grid".to_string(),
-            |before| format!("and {} is proven not to be enough", exact_text(before)),
+            |before| match subject.may_be_more_private() {
+                None => format!("and {} is proven not to be enough", exact_text(before)),
+                Some(why) => {
+                    format!("and {} is not by this account, which is an upper bound: {why}", exact_text(before))
+                }
+            },
         );
         page.text(format!(
             "\nfactor {} ({}) is proven to be enough, {before}.\n{} {}, target {}\n",
@@ -156,8 +162,8 @@ impl Layout {
     }
 
     /// Each level calibrated alone, and all of them composed.
-    fn put_levels(&self, page: &mut Page, goal: &Goal, rows: &[Row], together: Option<&Together>) {
-        let digits = self.shown;
+    fn put_levels(&self, page: &mut Page, subject: &Resolved, goal: &Goal, found: &Found) {
+        let (rows, together, digits) = (&found.rows, found.together.as_ref(), self.shown);
         let columns = Columns::of(rows.iter().filter_map(|row| row.compared.as_ref()));
         // The names of accounts have a column of their own if they differ.
         let with_names = rows.iter().any(|row| row.compared.is_some()) && columns.heading().len() > 1;
@@ -180,9 +186,15 @@ impl Layout {
         let heading = heading.chain(with_names.then(|| "target by".to_string()));
         page.table(&heading.collect::<Vec<String>>(), lines);
         let each = if rows.iter().all(|row| row.variances.is_empty()) { "factor" } else { "calibrated sigma2" };
-        page.text(format!(
-            "\nEach {each} is proven to be enough, and the next smaller of the grid is proven not to be.\n"
-        ));
+        // Of an account that is an upper bound the next smaller noise may be enough as well.
+        page.text(match subject.may_be_more_private() {
+            None => format!(
+                "\nEach {each} is proven to be enough, and the next smaller of the grid is proven not to be.\n"
+            ),
+            Some(why) => format!(
+                "\nEach {each} is proven to be enough. The next smaller of the grid is not enough by this account, which is an upper bound: {why}.\n"
+            ),
+        });
         if goal.is_of_outputs() {
             rows.iter().for_each(|row| page.text(row.about_larger()));
         }

@@ -211,6 +211,7 @@ impl Sought {
             object["goal"] = crate::cli::risk_goal::json(risk);
         }
         put_relation(&mut object, &self.subject);
+        object["may_be_more_private"] = json!(self.subject.may_be_more_private());
         put_infinite_loss(&mut object, self.subject.whole.infinite_loss().as_ref(), request.digits);
         object
     }
@@ -218,7 +219,12 @@ impl Sought {
     fn in_words(&self, request: &Request, digits: usize) -> String {
         let (name, relation) = (self.question.number.name, self.subject.neighbors.name());
         let other = match &self.not_enough {
-            Some(other) if self.is_neighbor_disproved => format!("{} is proven not to keep it", exact_text(other)),
+            Some(other) if self.is_neighbor_disproved => match self.subject.may_be_more_private() {
+                None => format!("{} is proven not to keep it", exact_text(other)),
+                Some(why) => {
+                    format!("{} does not keep it by this account, which is an upper bound: {why}", exact_text(other))
+                }
+            },
             Some(other) => format!("of {} it is not known", exact_text(other)),
             None => "the range of numbers ends there".to_string(),
         };
