@@ -109,7 +109,16 @@ fn the_log_binds_the_promise_of_the_ledger() {
         (&Value::Null, &reason[1].into(), &false.into())
     );
     // A reason is about an addition.
-    assert!(bench.refused(&["--check", "x", "--because", "y"]).contains("--add"));
+    assert!(bench.refused(&["--check", "x", "--because", "y"]).contains("--because"));
+    assert!(bench.refused(&["--because", "y"]).contains("--add"));
+    // An option that would do nothing is refused.
+    for more in [
+        &["--check", "x", "--name", "y"][..],
+        &["--check", "x", "--never-drawn"],
+        &["--withdraw", "x", "--because", "y", "--promise", "9"],
+    ] {
+        assert!(bench.refused(more).contains("cannot be used with"), "{more:?}");
+    }
 }
 
 /// The sum of rho decides, pure guarantees with rho = epsilon^2 / 2; a ledger that began otherwise cannot have it.

@@ -32,35 +32,41 @@ pub struct AdditionArgs {
     #[arg(long, value_name = "RELEASE")]
     check: Vec<String>,
     /// The largest epsilon that everything in the population may have at --delta [default: the promise of the ledger]
-    #[arg(long, value_name = "EPSILON", requires = "candidate", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "EPSILON",
+        requires = "candidate",
+        conflicts_with = "withdraw",
+        allow_hyphen_values = true
+    )]
     promise: Option<String>,
     /// The population of the addition [default: the only one]
     #[arg(long, value_name = "NAME", requires = "entry")]
     population: Option<String>,
     /// The name of the new entry [default: that of the release]
-    #[arg(long, value_name = "NAME", requires = "add")]
+    #[arg(long, value_name = "NAME", requires = "add", conflicts_with_all = ["check", "withdraw"])]
     name: Option<String>,
     /// How often the addition is published, each time with noise of its own [default: 1]
-    #[arg(long, value_name = "K", requires = "candidate", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "K", requires = "candidate", conflicts_with = "withdraw", value_parser = clap::value_parser!(u64).range(1..))]
     times: Option<u64>,
     /// The partition of the ledger of which the addition is about one part
-    #[arg(long, value_name = "NAME", requires = "part")]
+    #[arg(long, value_name = "NAME", requires = "part", conflicts_with = "withdraw")]
     partition: Option<String>,
     /// That part
-    #[arg(long, value_name = "NAME", requires = "partition", requires = "candidate")]
+    #[arg(long, value_name = "NAME", requires = "partition", requires = "candidate", conflicts_with = "withdraw")]
     part: Option<String>,
     /// Decide by the sum of rho: it holds also where the noise of a release, or whether there is one, follows from earlier results; where the ledger has a promise, that says it
-    #[arg(long, requires = "candidate")]
+    #[arg(long, requires = "candidate", conflicts_with = "withdraw")]
     adaptive: bool,
     /// Mark an entry that was added and never published, with --because: what it spent stays, unless --never-drawn
     #[arg(long, value_name = "NAME", requires = "because")]
     withdraw: Option<String>,
     /// No noise was drawn for the entry that is withdrawn: it spent nothing
-    #[arg(long, requires = "withdraw")]
+    #[arg(long, requires = "withdraw", conflicts_with_all = ["add", "check", "promise", "name", "times", "partition", "part", "adaptive"])]
     never_drawn: bool,
     /// Why an entry was never published; with --add why the account may have become less since earlier lines of the log, whose relation, entries by hand, epsilons and promise then no longer bind. The log
     /// keeps it, and --show prints it
-    #[arg(long, value_name = "REASON", requires = "reasoned")]
+    #[arg(long, value_name = "REASON", requires = "reasoned", conflicts_with = "check")]
     because: Option<String>,
 }
 
