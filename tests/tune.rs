@@ -317,3 +317,25 @@ fn a_configuration_is_read_changed_and_written() {
     }
     assert!(refused(&["tune", "--config", &example("safetab/config.json")]).contains("--spec"));
 }
+
+/// Nobody is in nine groups of level 1 of the nation: by enumeration of all sets of up to eight of the 14 race codes and every ethnicity it is
+/// five, whose noise is that of nine. So its epsilon is that of five counts and not of nine (4.4922), and somebody has it.
+#[test]
+fn the_epsilon_of_a_configuration_is_that_of_somebody() {
+    let data = |name: &str| format!("{}/data/examples/safetab/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (config, spec) = (data("config.json"), data(""));
+    let account = answer(&["tune", "--config", &config, "--spec", &spec]);
+    let level = &account["passes"][0]["levels"][0];
+    assert_eq!((&level["stability"], &level["epsilon_is"]), (&Value::from(9), &Value::from("exact")));
+    // One or two of the five publish their total only, or three and no other.
+    let upper = |only: &str, others: &str| {
+        let counts = [format!("18x{only}"), format!("180x{others}"), format!("20x{others}")];
+        let counts = counts.iter().flat_map(|count| ["--discrete-gaussian", count]);
+        let args: Vec<&str> = ["epsilon", "--delta", "1e-10"].into_iter().chain(counts).collect();
+        answer(&args)["epsilon"]["upper"].as_f64().unwrap()
+    };
+    let largest = upper("1", "4").max(upper("2", "3"));
+    let ends = ["lower", "upper"].map(|end| level["epsilon"][end].as_f64().unwrap());
+    assert!(ends[0] <= ends[1] && ends.iter().all(|end| (end - largest).abs() < 1e-7), "{ends:?} {largest}");
+    assert_eq!(level["example"][0].as_array().map(Vec::len), Some(5), "{level}");
+}

@@ -42,6 +42,8 @@ pub mod country;
 mod csv_file;
 pub mod groups;
 pub mod household_tables;
+mod memberships;
+mod places;
 pub mod rehearsal;
 pub mod schema;
 pub mod suppression;

@@ -108,7 +108,8 @@ fn unit(privacy: Privacy) -> &'static str {
 fn guarantee_json(guarantee: &Guarantee, privacy: Privacy) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert(unit(privacy).to_string(), exact(&guarantee.budget));
-    object.insert("epsilon".to_string(), output::enclosure(guarantee.epsilon.as_ref()));
+    object.insert("epsilon".to_string(), guarantee.epsilon_json());
+    object.insert("epsilon_is".to_string(), json!(guarantee.epsilon.as_ref().map(|_| guarantee.epsilon_is())));
     if privacy == Privacy::ZeroConcentrated {
         object.insert("zcdp_epsilon".to_string(), output::enclosure(guarantee.zcdp_epsilon.as_ref()));
     }
@@ -118,6 +119,8 @@ fn guarantee_json(guarantee: &Guarantee, privacy: Privacy) -> Map<String, Value>
 fn guarantees_json(guarantees: &Guarantees, privacy: Privacy) -> Map<String, Value> {
     let mut object = guarantee_json(&guarantees.unbounded, privacy);
     object.insert("bounded".to_string(), Value::Object(guarantee_json(&guarantees.bounded, privacy)));
+    object.insert("example".to_string(), json!(guarantees.unbounded.example));
+    object.insert("bounded_example".to_string(), json!(guarantees.bounded.example));
     object
 }
 
@@ -177,11 +180,11 @@ fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
             let missing = if level.is_some() { "not run" } else { "" };
             cells.push(count.map_or(missing.to_string(), |(_, _, margin)| margin.to_string()));
         }
-        cells.push(shown(guarantees.unbounded.epsilon.as_ref()));
+        cells.push(guarantees.unbounded.epsilon_shown(8));
         if is_zcdp {
             cells.push(shown(guarantees.unbounded.zcdp_epsilon.as_ref()));
         }
-        cells.push(shown(guarantees.bounded.epsilon.as_ref()));
+        cells.push(guarantees.bounded.epsilon_shown(8));
         rows.push(cells);
     };
     for (name, levels, guarantees) in &account.passes {
@@ -193,7 +196,8 @@ fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
     row("whole run".to_string(), None, &account.total);
     let names: Vec<String> = counts.iter().map(|name| name.replace('_', " ")).collect();
     page.text(format!(
-        "{}; margins of error at 95 %: {}\nepsilon at delta = {}: unbounded, a record added or removed; bounded, a record changed\n\n",
+        "{}; margins of error at 95 %: {}\nepsilon at delta = {}: unbounded, a record added or removed; bounded, a record changed\n\
+         at most: an upper bound, where nobody is known to be in so many groups of all levels at once\n\n",
         account.algorithm,
         names.join(", "),
         exact_text(delta)

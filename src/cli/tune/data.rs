@@ -44,6 +44,7 @@ pub(super) fn question_json(object: &mut Map<String, Value>, question: &TuningQu
 
 pub(super) fn epsilons_json(object: &mut Map<String, Value>, epsilons: &PersonEpsilons) {
     object.insert("epsilon".to_string(), output::enclosure(epsilons.largest.as_ref()));
+    object.insert("epsilon_is".to_string(), json!("at most"));
     object.insert("epsilon_two_stage".to_string(), output::enclosure(epsilons.two_stage.as_ref()));
     object.insert("epsilon_total_only".to_string(), output::enclosure(epsilons.total_only.as_ref()));
     object.insert("mixes".to_string(), json!(epsilons.mixes));

@@ -104,11 +104,13 @@ fn suppression_text(suppressed: &SuppressionEffect, digits: u32, page: &mut Page
 
 fn epsilons_text(epsilons: &PersonEpsilons, digits: u32, page: &mut Page) {
     let shown = |value: &Enclosure| value.shown(digits.min(12) as usize);
-    let cell = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "not computed".to_string(), shown);
-    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&epsilons.two_stage)]];
+    // Of somebody in the largest number of groups of every level at once, which nobody may be.
+    let at_most = |value: &Enclosure| value.upper_text(digits.min(12) as usize);
+    let cell = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "not computed".to_string(), at_most);
+    let mut rows = vec![vec!["at most, all groups in two stages".to_string(), cell(&epsilons.two_stage)]];
     if epsilons.total_only.is_some() || epsilons.largest.is_none() {
-        rows.push(vec!["exact, all groups by their total only".to_string(), cell(&epsilons.total_only)]);
-        rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&epsilons.largest)]);
+        rows.push(vec!["at most, all groups by their total only".to_string(), cell(&epsilons.total_only)]);
+        rows.push(vec!["at most, the largest over all mixes".to_string(), cell(&epsilons.largest)]);
     }
     if let Some([published, best]) = &epsilons.zcdp {
         rows.push(vec!["zCDP (Bun-Steinke)".to_string(), shown(published)]);
@@ -136,7 +138,7 @@ pub(super) fn plan_text(
     ));
     let digits = question.digits.min(8) as usize;
     let epsilon = |epsilons: &PersonEpsilons| {
-        epsilons.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits))
+        epsilons.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.upper_text(digits))
     };
     let zcdp = |epsilons: &PersonEpsilons| {
         epsilons.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits))
@@ -161,14 +163,15 @@ pub(super) fn plan_text(
     last.extend([epsilon(total), zcdp(total)]);
     lines.push(last);
     let budget = plan.noise_kind.budget_name();
-    let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "epsilon", "zCDP (Bun-Steinke)"];
+    let heading =
+        ["level", budget, "stability", "total only", "stage 1", "stage 2", "epsilon at most", "zCDP (Bun-Steinke)"];
     page.table(&heading, lines);
     sizes_text(rows, question, page);
     if total.largest.is_none() {
         let cell =
             |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
         page.text(format!(
-            "\nThe largest epsilon over {} mixes of groups was not computed; in two stages {}, by totals only {}.\n",
+            "\nThe largest epsilon over {} mixes of groups was not computed; in two stages at most {}, by totals only at most {}.\n",
             total.mixes,
             cell(&total.two_stage),
             cell(&total.total_only),

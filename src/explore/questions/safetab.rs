@@ -30,7 +30,7 @@ pub fn level(question: &Question) -> Result<Parts> {
     let epsilon = in_short(&answer["epsilon"]["upper"]);
     let said = vec![
         format!(
-            "A cell of a detailed table is off by at most {} in 95 of 100 cases, and the total that chooses the table by {}. A person's epsilon is {epsilon}.",
+            "A cell of a detailed table is off by at most {} in 95 of 100 cases, and the total that chooses the table by {}. A person's epsilon is at most {epsilon}.",
             number("moe_stage2"),
             number("moe_stage1"),
         ),
@@ -79,7 +79,7 @@ pub fn plan(question: &Question) -> Result<Parts> {
     let shown = args.plan(text, name)?.into_shown();
     let total = &shown.object["total"];
     let said = vec![
-        format!("All levels together have an epsilon of {}.", in_short(&total["epsilon"]["upper"])),
+        format!("All levels together have an epsilon of at most {}.", in_short(&total["epsilon"]["upper"])),
         format!(
             "By zCDP (Bun-Steinke) it would be {}. The tables have the margins of each level, and which groups are suppressed.",
             in_short(&total["zcdp_epsilon"]["upper"])
@@ -129,7 +129,7 @@ pub fn config(store: &Store, question: &Question) -> Result<Parts> {
     let (page, changed) = config::of_text(text, name, spec, args.changes(), (&args.delta()?, &question.stop), page)?;
     let shown = page.into_shown();
     let said = vec![format!(
-        "The whole run has an epsilon of {} for a record added or removed, and of {} for one changed.",
+        "The whole run has an epsilon of at most {} for a record added or removed, and of at most {} for one changed.",
         in_short(&shown.object["epsilon"]["upper"]),
         in_short(&shown.object["bounded"]["epsilon"]["upper"])
     )];

@@ -14,11 +14,14 @@ use crate::{
     error::{Error, Result},
     safetab::{
         cell_noise::CellNoise,
+        memberships::{MemberGroup, Memberships},
+        places::PlaceSample,
         schema::Privacy,
         suppression::Suppression,
         tabulate::{
             certified_level::{CertifiedLevel, noise_of},
-            guarantees::{AccountedLevel, LevelFacts, Part, mixes_of},
+            changes::{LevelFacts, Part},
+            guarantees::AccountedLevel,
             levels::CountNoise,
             two_stage::StagedLevel,
         },
@@ -51,6 +54,10 @@ pub(in crate::safetab) struct CountryLevel {
     /// The regions, ascending.
     pub(super) regions: Vec<String>,
     pub(in crate::safetab) table_set: Arc<TableSet>,
+    /// The groups of all persons by grouping, if they are enumerated.
+    people: Option<Arc<Memberships>>,
+    /// Some places with their regions by level, if a geography is given.
+    places: Option<Arc<PlaceSample>>,
 }
 
 /// The levels of one part of a country, in the order of the file.
@@ -69,7 +76,28 @@ pub(in crate::safetab) fn by_part(of: &CountrySpecification, areas: Option<&Area
 /// All levels in the order of the file; without regions if no geography is given.
 pub(in crate::safetab) fn levels(of: &CountrySpecification, areas: Option<&Areas>) -> Result<Vec<CountryLevel>> {
     let tables = Arc::new(of.tables.clone());
-    of.entries.iter().map(|entry| CountryLevel::new(of, entry, areas, &tables)).collect()
+    let (people, places) = (people(of), areas.map(|areas| Arc::new(PlaceSample::of(areas.atoms.iter().cloned()))));
+    let level = |entry| {
+        let level = CountryLevel::new(of, entry, areas, &tables)?;
+        Ok(CountryLevel { people: people.clone(), places: places.clone(), ..level })
+    };
+    of.entries.iter().map(level).collect()
+}
+
+/// The groups of all persons in the groupings that are tabulated, by the number of the grouping; `None` if the enumeration would take too long.
+fn people(of: &CountrySpecification) -> Option<Arc<Memberships>> {
+    let is_tabulated = |grouping: usize| of.entries.iter().any(|entry| entry.grouping == grouping);
+    let used = of.groupings.iter().enumerate().filter(|(number, _)| is_tabulated(*number));
+    let groups = used.flat_map(|(kind, grouping)| {
+        grouping.groups.iter().map(move |group| MemberGroup {
+            kind,
+            total_only: group.total_only,
+            name: format!("{} {}", grouping.name, group.code),
+            conditions: group.conditions.clone(),
+        })
+    });
+    let columns: Vec<usize> = of.attributes.iter().map(|attribute| attribute.columns.len()).collect();
+    Memberships::enumerated(&groups.collect::<Vec<_>>(), &columns).map(Arc::new)
 }
 
 impl CountryLevel {
@@ -112,6 +140,8 @@ impl CountryLevel {
             groups: grouping.groups.iter().map(|group| (group.code.clone(), group.total_only)).collect(),
             regions: areas.map_or_else(Vec::new, |areas| areas.regions[entry.level].clone()),
             table_set: tables.clone(),
+            people: None,
+            places: None,
         })
     }
 
@@ -241,7 +271,8 @@ impl AccountedLevel for CountryLevel {
     fn part(levels: &[&Self], privacy: Privacy) -> Part {
         let budget = levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget);
         let facts: Vec<LevelFacts> = levels.iter().map(|level| level.facts()).collect();
-        Part { budget, mixes: mixes_of(&facts, privacy) }
+        let places = levels.iter().map(|level| level.places.as_ref().map(|sample| (&**sample, level.level)));
+        Part::of(budget, &facts, privacy, PlaceSample::places(places))
     }
 }
 
@@ -255,6 +286,8 @@ impl CountryLevel {
             iterations: self.groups.len() as u64,
             detailed_only: self.with_sole_table(),
             laws: self.noise.each_ref().map(|noise| noise.law.clone()),
+            people: self.people.clone().map(|people| (people, self.grouping)),
+            alone: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Population groups by rules: conditions on the values of attributes.
 
+pub(super) use crate::safetab::memberships::Condition;
+
 /// The values of all attributes of a record, each ascending and once, by attribute. At least one value of every attribute.
 pub type RecordValues = [Vec<u32>];
 
@@ -12,16 +14,6 @@ pub struct Group {
     pub total_only: bool,
     /// One or more.
     pub(super) conditions: Vec<Condition>,
-}
-
-/// A condition on the values of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Condition {
-    pub(super) attribute: usize,
-    /// Whether all values of a person must be in the list, and not only one.
-    pub(super) only: bool,
-    /// Whether each value of the attribute is in the list.
-    pub(super) listed: Vec<bool>,
 }
 
 impl Condition {

@@ -23,11 +23,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::rules::{Condition, Group};
+use crate::safetab::memberships::{Bits, count, full, has, outcomes};
 
-/// The largest number of sets of values of an attribute that are enumerated, of sets times groups or conditions, and of intersected words of 64
-/// groups.
-const MOST_SETS: u64 = 50_000;
-const MOST_STEPS: u64 = 200_000_000;
+/// The largest number of intersected words of 64 groups.
 const MOST_WORDS: u64 = 100_000_000;
 
 /// The stability of a grouping.
@@ -39,9 +37,6 @@ pub struct Stability {
     pub example: Vec<usize>,
 }
 
-/// A set of groups or conditions, 64 in a word.
-type Bits = Vec<u64>;
-
 /// The stability of groups; `columns` is the number of columns of every attribute.
 pub(super) fn of(groups: &[Group], columns: &[usize]) -> Stability {
     enumerated(groups, columns).unwrap_or_else(|| Stability { most: bound(groups, columns), example: Vec::new() })
@@ -50,8 +45,9 @@ pub(super) fn of(groups: &[Group], columns: &[usize]) -> Stability {
 /// By enumeration; `None` if it would take too long.
 fn enumerated(groups: &[Group], columns: &[usize]) -> Option<Stability> {
     let used: BTreeSet<usize> = groups.iter().flat_map(|group| &group.conditions).map(|own| own.attribute).collect();
+    let conditions: Vec<&[Condition]> = groups.iter().map(|group| &group.conditions[..]).collect();
     let mut outcomes: Vec<Vec<Bits>> =
-        used.iter().map(|attribute| outcomes(groups, *attribute, columns[*attribute])).collect::<Option<_>>()?;
+        used.iter().map(|attribute| outcomes(&conditions, *attribute, columns[*attribute])).collect::<Option<_>>()?;
     // Attributes with few outcomes first: their branches are large.
     outcomes.sort_by_key(Vec::len);
     let mut search = Search { outcomes: &outcomes, most: 0, best: Vec::new(), words: 0 };
@@ -59,61 +55,6 @@ fn enumerated(groups: &[Group], columns: &[usize]) -> Option<Stability> {
     search.visit(0, &all).then(|| {
         let example = (0..groups.len()).filter(|group| has(&search.best, *group)).collect();
         Stability { most: search.most, example }
-    })
-}
-
-/// The sets of groups whose conditions on an attribute hold together, each once; `None` if there are too many.
-fn outcomes(groups: &[Group], attribute: usize, columns: usize) -> Option<Vec<Bits>> {
-    let own: Vec<(usize, &Condition)> = groups
-        .iter()
-        .enumerate()
-        .flat_map(|(group, rule)| rule.conditions.iter().map(move |condition| (group, condition)))
-        .filter(|(_, condition)| condition.attribute == attribute)
-        .collect();
-    let values = own.first().map_or(0, |(_, condition)| condition.listed.len());
-    // Of each kind of value, the conditions whose lists have it.
-    let mut alike: BTreeSet<Bits> = BTreeSet::new();
-    for value in 0..values {
-        let mut lists = vec![0; own.len().div_ceil(64)];
-        own.iter().enumerate().filter(|(_, (_, own))| own.listed[value]).for_each(|(place, _)| set(&mut lists, place));
-        alike.insert(lists);
-    }
-    let alike: Vec<Bits> = alike.into_iter().collect();
-    let sets = sets(alike.len() as u64, columns as u64);
-    if sets > MOST_SETS || sets.saturating_mul(own.len().max(groups.len()) as u64) > MOST_STEPS {
-        return None;
-    }
-    let mut found: HashSet<Bits> = HashSet::new();
-    let mut open: Vec<(usize, usize, Bits, Bits)> = vec![(0, 0, vec![0; own.len().div_ceil(64)], full(own.len()))];
-    while let Some((next, size, some, all)) = open.pop() {
-        if size > 0 {
-            let mut held = full(groups.len());
-            for (place, (group, condition)) in own.iter().enumerate() {
-                if !has(if condition.only { &all } else { &some }, place) {
-                    held[group / 64] &= !(1 << (group % 64));
-                }
-            }
-            found.insert(held);
-        }
-        if size < columns {
-            for (place, lists) in alike.iter().enumerate().skip(next) {
-                let some = some.iter().zip(lists).map(|(a, b)| a | b).collect();
-                let all = all.iter().zip(lists).map(|(a, b)| a & b).collect();
-                open.push((place + 1, size + 1, some, all));
-            }
-        }
-    }
-    let mut found: Vec<Bits> = found.into_iter().collect();
-    found.sort_by_key(|held| (std::cmp::Reverse(count(held)), held.clone()));
-    Some(found)
-}
-
-/// The number of sets of 1 to `most` of n things.
-fn sets(n: u64, most: u64) -> u64 {
-    let mut of_size = 1_u64;
-    (1..=most.min(n)).fold(0_u64, |all, size| {
-        of_size = of_size.saturating_mul(n - size + 1) / size;
-        all.saturating_add(of_size)
     })
 }
 
@@ -184,26 +125,6 @@ fn bound_of_attribute(any: &[&Condition], only: &[&Condition], columns: usize) -
         within.iter().map(|value| numbers[*value]).max().unwrap_or(0) + largest(&within).min(different.len())
     });
     with.max().unwrap_or(0).max(none)
-}
-
-fn full(length: usize) -> Bits {
-    let mut bits = vec![u64::MAX; length.div_ceil(64)];
-    if let (Some(last), 1..) = (bits.last_mut(), length % 64) {
-        *last = (1 << (length % 64)) - 1;
-    }
-    bits
-}
-
-fn set(bits: &mut Bits, place: usize) {
-    bits[place / 64] |= 1 << (place % 64);
-}
-
-fn has(bits: &Bits, place: usize) -> bool {
-    bits.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
-}
-
-fn count(bits: &Bits) -> u32 {
-    bits.iter().map(|word| word.count_ones()).sum()
 }
 
 #[cfg(test)]

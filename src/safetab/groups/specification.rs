@@ -35,11 +35,17 @@
 //! The maximum of the first and, over all A, the second is an upper bound on the race iterations; h_e is one on those of ethnicity. In the
 //! specification of the production both are 9 at every level and granularity.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, OnceLock},
+};
 
 use crate::{
     error::{Error, Result},
-    safetab::schema::{Combination, Granularity, IterationCode, IterationLevel, RaceEthCode},
+    safetab::{
+        memberships::{Condition, MemberGroup, Memberships},
+        schema::{Combination, Granularity, IterationCode, IterationLevel, RaceEthCode},
+    },
 };
 
 /// The persons that an iteration counts.
@@ -99,6 +105,16 @@ pub struct Specification {
     iterations: Vec<Iteration>,
     /// Indexed by granularity and level.
     members: [[Members; 2]; 2],
+    people: OnceLock<People>,
+}
+
+/// The groups of all persons, of which a record can be one.
+#[derive(Clone, Debug, Default)]
+struct People {
+    /// Over all granularities and levels at once; `None` if it would take too long.
+    together: Option<Arc<Memberships>>,
+    /// By granularity and level, the largest numbers of groups of persons; `None` if it would take too long.
+    alone: [Option<Arc<Vec<[u64; 2]>>>; 4],
 }
 
 /// The iterations of one granularity and level that each code belongs to, in ascending lists.
@@ -130,7 +146,7 @@ impl Specification {
                 Members::new(max_race_codes, &kinds, pairs)
             })
         });
-        Specification { max_race_codes, codes, iterations, members }
+        Specification { max_race_codes, codes, iterations, members, people: OnceLock::new() }
     }
 
     /// The codes of races and ethnicities, ascending.
@@ -190,6 +206,65 @@ impl Specification {
     /// Upper bound on the number of iterations of a record at a granularity and level, for any codes; see the [module](self) for the proof.
     pub fn stability(&self, granularity: Granularity, level: IterationLevel) -> u32 {
         self.members(granularity, level).stability
+    }
+
+    /// The number of a granularity and level among the kinds of groups.
+    pub(in crate::safetab) fn kind(&self, granularity: Granularity, level: IterationLevel) -> usize {
+        2 * granularity as usize + level as usize
+    }
+
+    /// The groups of all persons, by kind; `None` if the enumeration would take too long.
+    pub(in crate::safetab) fn people(&self) -> Option<Arc<Memberships>> {
+        self.people.get_or_init(|| self.enumerated()).together.clone()
+    }
+
+    /// The largest numbers of groups of persons of a granularity and level alone; `None` if the enumeration would take too long.
+    pub(in crate::safetab) fn alone(
+        &self,
+        granularity: Granularity,
+        level: IterationLevel,
+    ) -> Option<Arc<Vec<[u64; 2]>>> {
+        self.people.get_or_init(|| self.enumerated()).alone[self.kind(granularity, level)].clone()
+    }
+
+    fn enumerated(&self) -> People {
+        // Attribute 0 is race, with several codes of a person, and attribute 1 ethnicity, with one.
+        let columns = [self.max_race_codes as usize, 1];
+        let all: Vec<MemberGroup> = self.member_groups();
+        let together = Memberships::enumerated(&all, &columns).map(Arc::new);
+        let alone = [0, 1, 2, 3].map(|kind| {
+            let own: Vec<MemberGroup> = all.iter().filter(|group| group.kind == kind).cloned().collect();
+            let numbers = |found: Memberships| found.persons().iter().map(|person| person.numbers[kind]).collect();
+            Memberships::enumerated(&own, &columns).map(|found| Arc::new(numbers(found)))
+        });
+        People { together, alone }
+    }
+
+    /// The groups of all granularities and levels, with conditions on the codes of a person.
+    fn member_groups(&self) -> Vec<MemberGroup> {
+        let mut groups = Vec::new();
+        for granularity in Granularity::ALL {
+            for level in IterationLevel::ALL {
+                let members = self.members(granularity, level);
+                let tabulated = |it: &&Iteration| it.level == level && it.is_tabulated(granularity);
+                for iteration in self.iterations.iter().filter(tabulated) {
+                    let (map, attribute, only) = match iteration.kind {
+                        IterationKind::Alone => (&members.alone, 0, true),
+                        IterationKind::InCombination => (&members.in_combination, 0, false),
+                        IterationKind::Ethnicity => (&members.ethnicity, 1, false),
+                    };
+                    let has = |code| map.get(code).is_some_and(|own| own.contains(&iteration.code));
+                    let listed = self.codes.iter().map(has).collect();
+                    groups.push(MemberGroup {
+                        kind: self.kind(granularity, level),
+                        total_only: iteration.detailed_only,
+                        name: iteration.name.clone(),
+                        conditions: vec![Condition { attribute, only, listed }],
+                    });
+                }
+            }
+        }
+        groups
     }
 
     pub(super) fn members(&self, granularity: Granularity, level: IterationLevel) -> &Members {

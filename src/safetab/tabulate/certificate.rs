@@ -53,6 +53,8 @@ pub struct CertifiedPass<'a> {
     pub name: String,
     /// Its guarantees.
     pub guarantees: Guarantees,
+    /// The ways in which a record changes its counts, if they are enumerated: see [`PassGuarantees::ways`](super::guarantees::PassGuarantees::ways).
+    pub ways: Option<Vec<Vec<[u64; 2]>>>,
     /// Its levels with their guarantees.
     pub levels: Vec<(&'a dyn CertifiedLevel, Guarantees)>,
     /// The rows written; `None` if nothing was drawn.
@@ -102,7 +104,8 @@ impl TabulationCertificate<'_> {
         let mut object = Map::new();
         object.insert(self.unit().to_string(), number(&guarantee.budget));
         object.insert(format!("{}_exact", self.unit()), json!(guarantee.budget.to_string()));
-        object.insert("epsilon".to_string(), guarantee.epsilon.as_ref().map_or(Value::Null, Enclosure::to_json));
+        object.insert("epsilon".to_string(), guarantee.epsilon_json());
+        object.insert("epsilon_is".to_string(), json!(guarantee.epsilon.as_ref().map(|_| guarantee.epsilon_is())));
         if self.privacy == Privacy::ZeroConcentrated {
             let zcdp = guarantee.zcdp_epsilon.as_ref().map_or(Value::Null, Enclosure::to_json);
             object.insert("zcdp_epsilon".to_string(), zcdp);
@@ -114,6 +117,8 @@ impl TabulationCertificate<'_> {
     fn guarantees(&self, guarantees: &Guarantees) -> Map<String, Value> {
         let mut object = self.guarantee(&guarantees.unbounded);
         object.insert("bounded".to_string(), Value::Object(self.guarantee(&guarantees.bounded)));
+        object.insert("example".to_string(), json!(guarantees.unbounded.example));
+        object.insert("bounded_example".to_string(), json!(guarantees.bounded.example));
         object
     }
 
@@ -165,6 +170,9 @@ impl TabulationCertificate<'_> {
             let levels: Vec<Value> =
                 pass.levels.iter().map(|(level, guarantees)| self.level(*level, guarantees)).collect();
             object.insert("levels".to_string(), json!(levels));
+            if let Some(ways) = &pass.ways {
+                object.insert("groups_of_a_record".to_string(), json!(ways));
+            }
             if let Some(written) = &pass.written {
                 let rows = written.rows.iter().map(|(table, rows)| (table.to_string(), json!(rows))).collect();
                 object.insert("rows".to_string(), Value::Object(rows));

@@ -10,6 +10,9 @@ use crate::{
     safetab::schema::Privacy,
 };
 
+/// The largest number of groups that an example names.
+const SHOWN_GROUPS: usize = 12;
+
 impl TabulationCertificate<'_> {
     /// The certificate as a page in Markdown.
     pub fn page(&self) -> String {
@@ -51,17 +54,17 @@ impl TabulationCertificate<'_> {
             budget = Enclosure::rational(&self.total.unbounded.budget, 64).shown(10);
         }
         writeln!(page, "Noise: {}, exact. Budget: {unit} = {budget}.", self.law())?;
-        if self.is_zcdp() {
-            writeln!(
-                page,
-                "Every epsilon is at delta = {delta}. \"exact\" is the smallest epsilon that the noise has, proven;"
-            )?;
-            writeln!(page, "\"zCDP (Bun-Steinke)\" is rho + 2 sqrt(rho ln(1/delta)).")?;
-        } else {
-            writeln!(
-                page,
-                "\"exact\" is the smallest epsilon at delta = {delta}, proven; at delta = 0 it is the budget."
-            )?;
+        writeln!(
+            page,
+            "Every epsilon is at delta = {delta}, proven: the smallest that the noise has, which somebody has;"
+        )?;
+        writeln!(
+            page,
+            "or \"at most\", an upper bound, if nobody is known to be in so many groups of all levels at once."
+        )?;
+        match self.is_zcdp() {
+            true => writeln!(page, "\"zCDP (Bun-Steinke)\" is rho + 2 sqrt(rho ln(1/delta)).")?,
+            false => writeln!(page, "At delta = 0 it is the budget.")?,
         }
         let whose = if self.of_households { "household" } else { "person" };
         writeln!(page, "Unbounded: one {whose}'s record is added or removed. Bounded: one record is changed.\n")?;
@@ -76,12 +79,12 @@ impl TabulationCertificate<'_> {
         let unit = self.unit().replace('_', " ");
         let zcdp = self.is_zcdp();
         let (heading, rule) = if zcdp { (" zCDP (Bun-Steinke) |", " ---: |") } else { ("", "") };
-        writeln!(page, "| | {unit} | exact, unbounded |{heading} exact, bounded |{heading}")?;
+        writeln!(page, "| | {unit} | epsilon, unbounded |{heading} epsilon, bounded |{heading}")?;
         writeln!(page, "| --- | ---: | ---: |{rule} ---: |{rule}")?;
         let mut line = |name: &str, guarantees: &Guarantees| {
             write!(page, "| {name} | {} |", rational::display(&guarantees.unbounded.budget))?;
             for guarantee in [&guarantees.unbounded, &guarantees.bounded] {
-                write!(page, " {} |", shown(guarantee.epsilon.as_ref()))?;
+                write!(page, " {} |", guarantee.epsilon_shown(8))?;
                 if zcdp {
                     write!(page, " {} |", shown(guarantee.zcdp_epsilon.as_ref()))?;
                 }
@@ -94,7 +97,24 @@ impl TabulationCertificate<'_> {
             }
             line(&format!("**{}**", pass.name), &pass.guarantees)?;
         }
-        line("**Whole run**", &self.total)
+        line("**Whole run**", &self.total)?;
+        let example = self.total.unbounded.example.iter().flatten().next().filter(|groups| !groups.is_empty());
+        if let Some(groups) = example {
+            let mut named: Vec<&str> = Vec::new();
+            groups.iter().for_each(|group| {
+                if !named.contains(&group.as_str()) {
+                    named.push(group)
+                }
+            });
+            let more = if named.len() > SHOWN_GROUPS { " and others" } else { "" };
+            named.truncate(SHOWN_GROUPS);
+            writeln!(
+                page,
+                "\nThe epsilon of the whole run, unbounded, is that of somebody in: {}{more}.",
+                named.join(", ")
+            )?;
+        }
+        Ok(())
     }
 
     /// The noise and the margins of error of every level.

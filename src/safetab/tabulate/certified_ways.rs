@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::Path};
 use rug::Rational;
 use serde_json::Value;
 
-use super::guarantees::{LevelFacts, Mix, counted, mixes_of};
+use super::changes::{LevelFacts, Mix, counted, mix_of, mixes_of};
 use crate::{
     account::{Composition, Counts},
     draws::EarlierBudgets,
@@ -145,6 +145,10 @@ impl Reader<'_> {
                         CertifiedKind::Country => self.country(levels, privacy)?,
                         _ => levels.iter().map(|level| self.level(level, privacy)).collect::<Result<Vec<_>>>()?,
                     };
+                    if let Some(ways) = pass.get("groups_of_a_record") {
+                        mixes.extend(self.enumerated(ways, &facts)?);
+                        continue;
+                    }
                     let number = |level: &LevelFacts| level.detailed_only_choices(privacy).count();
                     let each: BTreeMap<_, usize> = facts.iter().map(|level| (level.kind, number(level))).collect();
                     if each.values().fold(1_usize, |all, one| all.saturating_mul(*one)) > MOST_MIXES {
@@ -177,7 +181,30 @@ impl Reader<'_> {
                 self.law(level, "stage1", privacy)?,
                 self.law(level, "stage2", privacy)?,
             ],
+            people: None,
+            alone: None,
         })
+    }
+
+    /// The mixes of records that were enumerated: for each of them the numbers of its groups at each level.
+    fn enumerated(&self, ways: &Value, levels: &[LevelFacts]) -> Result<Vec<Mix>> {
+        let refuse = || {
+            self.refuse(
+                "groups_of_a_record",
+                "for each level two numbers of groups, within its stability and its groups",
+            )
+        };
+        let ways: Vec<Vec<[u64; 2]>> = serde_json::from_value(ways.clone()).map_err(|_| refuse())?;
+        let fits = |(level, [only, others]): (&LevelFacts, &[u64; 2])| {
+            *only <= level.detailed_only
+                && *others <= level.iterations - level.detailed_only.min(level.iterations)
+                && only.checked_add(*others).is_some_and(|all| all <= level.stability)
+        };
+        let is_whole = |way: &Vec<[u64; 2]>| way.len() == levels.len() && levels.iter().zip(way).all(fits);
+        match (1..=MOST_MIXES).contains(&ways.len()) && ways.iter().all(is_whole) {
+            true => Ok(ways.iter().map(|way| mix_of(levels, way)).collect()),
+            false => Err(refuse()),
+        }
     }
 
     /// The levels of a country: those of one grouping are of one kind, and of another kind if all groups have one table. The noise of stages
@@ -208,6 +235,8 @@ impl Reader<'_> {
                     law("stage1", !is_single, "total_only")?,
                     law("stage2", !is_single, "total_only")?,
                 ],
+                people: None,
+                alone: None,
             });
         }
         Ok(all)

@@ -6,8 +6,10 @@
 //! and the adaptive composition has the law of independent counts. Groups and cells without the person have the same law for both
 //! neighbors. Everything else is post-processing.
 //!
-//! The number of detailed-only groups among the s groups depends on the person. The concentrated rho is the same for every mix, the exact
-//! loss is not: here it is the largest over all mixes. (With geometric noise the worst mix is known: the one with the most detailed-only
+//! The numbers of groups depend on the person. The loss is the largest over all persons, who are enumerated over all levels of a pass at once
+//! ([`memberships`](crate::safetab::memberships)): then some person attains it, and is an example. Where that would take too long, it is the largest
+//! over all mixes of detailed-only and other groups, up to s at each level; nobody may be in so many, so it is an upper bound, and is called one.
+//! (With geometric noise the worst mix is known: the one with the most detailed-only
 //! groups. Any mechanism with the pure guarantee epsilon, including the two stages, is post-processing of one count with the loss epsilon
 //! or -epsilon, which is the loss of one count with this noise, and composition preserves this: Kairouz, Oh & Viswanath 2015, Theorem 3.4.)
 //! There is one mix per granularity and level of iterations, because the iterations of a person are the same in all entities of a
@@ -18,37 +20,73 @@
 //! one mix.
 //!
 //! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded neighbors: a record is changed into any other, so it
-//! leaves the groups of one mix and enters those of another, possibly in the other pass.
+//! leaves the groups of one mix and enters those of another, possibly in the other pass. All of these counts change if the two records have no
+//! group in common, or are in different regions of every level; if no such pair is known the loss is an upper bound, because a group that has
+//! both records keeps its total.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::collections::BTreeMap;
 
 use rug::Rational;
+use serde_json::Value;
 
-use super::{household_levels::HouseholdLevel, levels::TabulatedLevel};
+use super::{
+    changes::{Change, LevelFacts, Mix, Part, Way, largest},
+    household_levels::HouseholdLevel,
+    levels::TabulatedLevel,
+};
 use crate::{
     account::{Account, Composition, Counts, Delta, Rho, Stop, conversions, paths::WorstPath},
     error::{Error, Result},
-    loss::{family::Units, law::Law},
+    loss::family::Units,
     numeric::{Enclosure, enclosure},
-    safetab::schema::Privacy,
+    safetab::{places::PlaceSample, schema::Privacy},
 };
 
 /// The relative width of certified numbers is 10^-DIGITS.
 const DIGITS: u32 = 10;
-
-/// The number of counts of each law that change by one.
-pub(in crate::safetab) type Mix = BTreeMap<Law, u64>;
 
 /// The guarantee of a part of a run under one neighbor relation.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
-    /// The smallest epsilon at delta for the mix where it is largest; `None` if the losses lie on a lattice that is too fine for an exact
-    /// account.
+    /// The smallest epsilon at delta for the mix where it is largest; an upper bound if there is no example; `None` if the losses lie on a
+    /// lattice that is too fine for an exact account.
     pub epsilon: Option<Enclosure>,
+    /// The groups of the record, or of both, with that epsilon, by name; `None` if no such record is known.
+    pub example: Option<Vec<Vec<String>>>,
     /// The epsilon at delta that rho-zCDP implies (Bun & Steinke); `None` under pure differential privacy.
     pub zcdp_epsilon: Option<Enclosure>,
+}
+
+impl Guarantee {
+    /// Whether somebody has the epsilon, so that it is no upper bound.
+    pub fn is_exact(&self) -> bool {
+        self.example.is_some()
+    }
+
+    /// The epsilon in JSON: of an upper bound only the upper end.
+    pub fn epsilon_json(&self) -> Value {
+        let mut json = self.epsilon.as_ref().map_or(Value::Null, Enclosure::to_json);
+        if let (Value::Object(ends), false) = (&mut json, self.is_exact()) {
+            ends.insert("lower".to_string(), Value::Null);
+        }
+        json
+    }
+
+    /// `exact` or `at most`.
+    pub fn epsilon_is(&self) -> &'static str {
+        if self.is_exact() { "exact" } else { "at most" }
+    }
+
+    /// The epsilon in tables: an upper bound is rounded up, and says what it is.
+    pub fn epsilon_shown(&self, digits: usize) -> String {
+        match &self.epsilon {
+            None => "-".to_string(),
+            Some(epsilon) if self.is_exact() => epsilon.shown(digits),
+            Some(epsilon) => format!("at most {}", epsilon.upper_text(digits)),
+        }
+    }
 }
 
 /// The guarantees of a part of a run under both neighbor relations.
@@ -67,6 +105,9 @@ pub struct PassGuarantees {
     pub pass: Guarantees,
     /// Each level alone.
     pub levels: Vec<Guarantees>,
+    /// The ways in which a record changes counts of the pass: at each level the number of its groups that publish one count of it, and of all
+    /// others. `None` if they are not enumerated.
+    pub ways: Option<Vec<Vec<[u64; 2]>>>,
 }
 
 /// The guarantees of a run and of its parts.
@@ -97,7 +138,12 @@ impl RunGuarantees {
             let alone =
                 levels.iter().map(|level| accountant.guarantees(&[part(&[level])])).collect::<Result<Vec<_>>>()?;
             let pass = part(&levels.iter().collect::<Vec<&L>>());
-            each.push(PassGuarantees { levels: alone, pass: accountant.guarantees(std::slice::from_ref(&pass))? });
+            let ways = pass.people.is_some().then(|| pass.ways.iter().map(|way| way.numbers.clone()).collect());
+            each.push(PassGuarantees {
+                levels: alone,
+                pass: accountant.guarantees(std::slice::from_ref(&pass))?,
+                ways,
+            });
             whole.push(pass);
         }
         Ok(RunGuarantees { passes: each, run: accountant.guarantees(&whole)? })
@@ -113,22 +159,17 @@ pub(in crate::safetab) trait AccountedLevel: Sized {
 impl AccountedLevel for TabulatedLevel {
     fn part(levels: &[&Self], privacy: Privacy) -> Part {
         let budget = levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget);
-        Part { budget, mixes: mixes(levels, privacy) }
+        let facts: Vec<LevelFacts> = levels.iter().map(|level| LevelFacts::of(level)).collect();
+        let places = levels.iter().map(|level| level.places.as_ref().map(|(sample, column)| (&**sample, *column)));
+        Part::of(budget, &facts, privacy, PlaceSample::places(places))
     }
 }
 
 impl AccountedLevel for HouseholdLevel {
     fn part(levels: &[&Self], _: Privacy) -> Part {
         let budget = levels.iter().fold(Rational::new(), |sum, level| sum + level.budget());
-        Part { budget, mixes: vec![household_mix(levels)] }
+        Part::of_mixes(budget, vec![household_mix(levels)])
     }
-}
-
-/// Levels of one pass together: their budget, and every mix of counts that one record can change.
-#[derive(Clone)]
-pub(in crate::safetab) struct Part {
-    pub(in crate::safetab) budget: Rational,
-    pub(in crate::safetab) mixes: Vec<Mix>,
 }
 
 /// An accountant at one delta. Parts with the same noise are evaluated only once.
@@ -136,7 +177,7 @@ struct Accountant {
     privacy: Privacy,
     delta: Delta,
     stop: Stop,
-    known: BTreeMap<Vec<Mix>, Option<Enclosure>>,
+    known: BTreeMap<Vec<Change>, Option<Found>>,
 }
 
 impl Accountant {
@@ -147,34 +188,33 @@ impl Accountant {
     /// The guarantees of parts of different passes: a single level, a single pass, or the whole run.
     fn guarantees(&mut self, parts: &[Part]) -> Result<Guarantees> {
         let budget = parts.iter().map(|part| &part.budget).max().cloned().unwrap_or_default();
-        let single: Vec<Mix> = parts.iter().flat_map(|part| part.mixes.clone()).collect();
-        let mut pairs = Vec::new();
-        for (number, left) in single.iter().enumerate() {
-            for right in &single[number..] {
-                let mut both = left.clone();
-                right.iter().for_each(|(law, count)| *both.entry(law.clone()).or_default() += count);
-                pairs.push(both);
-            }
-        }
+        let all: Vec<(&Part, &Way)> =
+            parts.iter().flat_map(|part| part.ways.iter().map(move |way| (part, way))).collect();
+        let single = all.iter().map(|(part, way)| part.change(way)).collect();
+        let pairs = all.iter().enumerate().flat_map(|(number, (part, way))| {
+            all[number..].iter().map(move |(other_part, other)| part.change_into(way, (other_part, other)))
+        });
+        let pairs = pairs.collect();
         Ok(Guarantees {
             unbounded: self.guarantee(budget.clone(), single)?,
             bounded: self.guarantee(budget * 2_u32, pairs)?,
         })
     }
 
-    fn guarantee(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Guarantee> {
+    fn guarantee(&mut self, budget: Rational, changes: Vec<Change>) -> Result<Guarantee> {
         let zcdp = self.privacy == Privacy::ZeroConcentrated && budget > 0;
         let rho = Rho::try_from(&budget).ok().filter(|_| zcdp);
         let zcdp_epsilon = rho.map(|rho| conversions::zcdp_epsilon(&rho, &self.delta, DIGITS));
-        let mixes = largest(mixes);
-        let epsilon = match self.known.get(&mixes) {
+        let changes = largest(changes);
+        let found = match self.known.get(&changes) {
             Some(known) => known.clone(),
             None => {
-                let found = worst(&mixes, &self.delta, &self.stop)?;
-                self.known.insert(mixes, found.clone());
+                let found = worst(&changes, &self.delta, &self.stop)?;
+                self.known.insert(changes, found.clone());
                 found
             }
         };
+        let (epsilon, example) = found.map_or((None, None), |found| (Some(found.epsilon), found.example));
         let epsilon = match self.privacy {
             Privacy::ZeroConcentrated => epsilon,
             // The pure guarantee holds at every delta, and is attained at no delta above 0.
@@ -184,84 +224,8 @@ impl Accountant {
                 Enclosure::new(enclosure::smaller(own.lower(), &upper), upper)
             }),
         };
-        Ok(Guarantee { budget, epsilon, zcdp_epsilon })
+        Ok(Guarantee { budget, epsilon, example, zcdp_epsilon })
     }
-}
-
-/// The facts on which the mixes of a person depend at one level.
-pub(in crate::safetab) struct LevelFacts {
-    /// The kind of its groups: a person is in the same of them at every level of one kind. For the bureau the granularity, and the number
-    /// of the level of iterations.
-    pub(in crate::safetab) kind: (u64, u64),
-    /// The largest number of groups that a person enters.
-    pub(in crate::safetab) stability: u64,
-    /// The number of iterations.
-    pub(in crate::safetab) iterations: u64,
-    /// The number of those that publish one count of a person alone.
-    pub(in crate::safetab) detailed_only: u64,
-    /// The noise of that count, and of the two counts of any other group.
-    pub(in crate::safetab) laws: [Law; 3],
-}
-
-impl LevelFacts {
-    /// The numbers of detailed-only groups of a person for which mixes are made. The largest is enough under pure differential privacy, and
-    /// where there are no other groups: fewer counts are post-processing of more.
-    pub(in crate::safetab) fn detailed_only_choices(&self, privacy: Privacy) -> RangeInclusive<u64> {
-        let most = self.detailed_only.min(self.stability);
-        if privacy == Privacy::Pure || self.detailed_only >= self.iterations { most..=most } else { 0..=most }
-    }
-
-    fn of(level: &TabulatedLevel) -> LevelFacts {
-        LevelFacts {
-            kind: (level.region_type.granularity() as u64, level.level.number().into()),
-            stability: level.stability.into(),
-            iterations: level.iterations.len() as u64,
-            detailed_only: level.detailed_only() as u64,
-            laws: [&level.total_only, &level.stage_1, &level.stage_2].map(|noise| noise.law.clone()),
-        }
-    }
-}
-
-/// Every mix of detailed-only and other groups that a person of a pass can have.
-fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
-    mixes_of(&levels.iter().map(|level| LevelFacts::of(level)).collect::<Vec<_>>(), privacy)
-}
-
-/// Adds counts of a law to a mix.
-pub(super) fn counted(mix: &mut Mix, law: &Law, count: u64) {
-    if count > 0 {
-        let number = mix.entry(law.clone()).or_default();
-        *number = number.saturating_add(count);
-    }
-}
-
-/// The same for the facts of the levels.
-pub(in crate::safetab) fn mixes_of(levels: &[LevelFacts], privacy: Privacy) -> Vec<Mix> {
-    let mut kinds: Vec<((u64, u64), RangeInclusive<u64>)> = Vec::new();
-    for level in levels {
-        if !kinds.iter().any(|(known, _)| *known == level.kind) {
-            kinds.push((level.kind, level.detailed_only_choices(privacy)));
-        }
-    }
-    let mut choices: Vec<Vec<u64>> = vec![Vec::new()];
-    for (_, own) in &kinds {
-        let longer = |choice: Vec<u64>| own.clone().map(move |own| [choice.clone(), vec![own]].concat());
-        choices = choices.into_iter().flat_map(longer).collect();
-    }
-    let mix = |choice: Vec<u64>| {
-        let mut mix = Mix::new();
-        for level in levels {
-            // The kind of every level is among them.
-            let Some(place) = kinds.iter().position(|(known, _)| *known == level.kind) else { continue };
-            let others = level.iterations.saturating_sub(level.detailed_only);
-            let others = others.min(level.stability.saturating_sub(choice[place]));
-            for (law, count) in level.laws.iter().zip([choice[place], others, others]) {
-                counted(&mut mix, law, count);
-            }
-        }
-        mix
-    };
-    choices.into_iter().map(mix).collect()
 }
 
 /// The counts that a household changes: one of T3 and one of T4 in each of its groups.
@@ -276,32 +240,17 @@ fn household_mix(levels: &[&HouseholdLevel]) -> Mix {
     mix
 }
 
-/// The mixes that are contained in no other one: publishing fewer counts is post-processing of publishing more.
-fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
-    mixes.sort();
-    mixes.dedup();
-    let within = |small: &Mix, large: &Mix| {
-        small.iter().all(|(law, count)| large.get(law).is_some_and(|larger| larger >= count))
-    };
-    let kept = |(place, mix): &(usize, &Mix)| {
-        !mixes.iter().enumerate().any(|(other, larger)| other != *place && within(mix, larger))
-    };
-    mixes.iter().enumerate().filter(kept).map(|(_, mix)| mix.clone()).collect()
+/// The epsilon of the worst change, and the groups of the records with it, by name; `None` if no such record is known.
+#[derive(Clone)]
+struct Found {
+    epsilon: Enclosure,
+    example: Option<Vec<Vec<String>>>,
 }
 
-/// The smallest epsilon for which all mixes have at most delta.
-fn worst(mixes: &[Mix], delta: &Delta, stop: &Stop) -> Result<Option<Enclosure>> {
-    let composition = |mix: &Mix| {
-        let counts = mix.iter().map(|(law, count)| Counts::new(law.clone(), *count, 1));
-        Composition::new(counts.collect::<Result<Vec<Counts>>>()?)
-    };
-    let compositions = mixes.iter().filter(|mix| !mix.is_empty()).map(composition).collect::<Result<Vec<_>>>();
-    let epsilon = compositions.and_then(|compositions| match compositions.is_empty() {
-        true => Ok(Enclosure::double(0.0, 64)),
-        false => Ok(WorstPath::new(compositions, Units::Single)?.until(stop).epsilon(delta, DIGITS)?.value),
-    });
-    match epsilon {
-        Ok(epsilon) => Ok(Some(epsilon)),
+/// The smallest epsilon for which all changes have at most delta.
+fn worst(changes: &[Change], delta: &Delta, stop: &Stop) -> Result<Option<Found>> {
+    match worst_of(changes, delta, stop) {
+        Ok(found) => Ok(Some(found)),
         // The lattice is too fine, or the noise outside the accountant's range: only the budget is guaranteed.
         Err(Error::OutOfRange { .. } | Error::Undecided { .. }) => Ok(None),
         Err(error) if error.is_beyond_reach() => Ok(None),
@@ -309,10 +258,36 @@ fn worst(mixes: &[Mix], delta: &Delta, stop: &Stop) -> Result<Option<Enclosure>>
     }
 }
 
+fn worst_of(changes: &[Change], delta: &Delta, stop: &Stop) -> Result<Found> {
+    let composition = |mix: &Mix| {
+        let counts = mix.iter().map(|(law, count)| Counts::new(law.clone(), *count, 1));
+        Composition::new(counts.collect::<Result<Vec<Counts>>>()?)
+    };
+    let changes: Vec<&Change> = changes.iter().filter(|(mix, _)| !mix.is_empty()).collect();
+    let compositions = changes.iter().map(|(mix, _)| composition(mix)).collect::<Result<Vec<_>>>()?;
+    if compositions.is_empty() {
+        return Ok(Found { epsilon: Enclosure::double(0.0, 64), example: Some(Vec::new()) });
+    }
+    let answer = WorstPath::new(compositions.clone(), Units::Single)?.until(stop).epsilon(delta, DIGITS)?;
+    let (worst, _) = answer.pair().unwrap_or_default();
+    let example = changes.get(worst).and_then(|(_, example)| example.clone());
+    let epsilon = match compositions.get(worst).filter(|_| example.is_some() && compositions.len() > 1) {
+        // lower end <= the epsilon of that record <= the largest one <= upper end
+        Some(own) => {
+            let own = own.until(stop).epsilon(delta, DIGITS)?.value;
+            let lower = enclosure::smaller(own.lower(), answer.value.upper());
+            Enclosure::new(lower, answer.value.upper().clone())
+        }
+        None => answer.value,
+    };
+    Ok(Found { epsilon, example })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::levels::CountNoise;
     use super::*;
+    use crate::law::Law;
     use crate::{
         numbers::number,
         safetab::{
@@ -352,6 +327,9 @@ mod tests {
             suppression: None,
             iterations: [vec![key(true); only], vec![key(false); others]].concat(),
             regions: vec![String::new()],
+            people: None,
+            alone: None,
+            places: None,
             budget,
         }
     }

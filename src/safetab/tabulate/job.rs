@@ -212,6 +212,7 @@ impl PublicJob {
         let certified = certified.map(|((pass, levels), guarantees)| CertifiedPass {
             name: inputs.pass_name(*pass),
             guarantees: guarantees.pass,
+            ways: guarantees.ways,
             levels: levels.iter().map(|level| level as &dyn CertifiedLevel).zip(guarantees.levels).collect(),
             written: None,
         });

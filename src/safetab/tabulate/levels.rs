@@ -1,5 +1,7 @@
 //! The population group levels of a run: their noise, thresholds, key sets and suppression.
 
+use std::sync::Arc;
+
 use rug::Rational;
 
 use crate::{
@@ -9,6 +11,8 @@ use crate::{
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
         groups::{Specification, TabulatedIteration},
+        memberships::Memberships,
+        places::PlaceSample,
         schema::{Geography, IterationLevel, Privacy, RegionType, SafeTabConfig},
         suppression::Suppression,
     },
@@ -49,6 +53,12 @@ pub struct TabulatedLevel {
     pub iterations: Vec<TabulatedIteration>,
     /// The entities in ascending order.
     pub regions: Vec<String>,
+    /// The groups of all persons, and the number of the kind of this level among theirs, if they are enumerated.
+    pub(in crate::safetab) people: Option<(Arc<Memberships>, usize)>,
+    /// The largest numbers of groups of both kinds of persons at this level alone, if those are enumerated.
+    pub(in crate::safetab) alone: Option<Arc<Vec<[u64; 2]>>>,
+    /// Some places, and the number of this level's type of region in them, if the geography is known.
+    pub(in crate::safetab) places: Option<(Arc<PlaceSample>, usize)>,
 }
 
 impl CountNoise {
@@ -112,6 +122,9 @@ impl TabulatedLevel {
             suppression: suppression.transpose()?,
             iterations: specification.key_set(granularity, level),
             regions: geography.entities(region_type).to_vec(),
+            people: specification.people().map(|people| (people, specification.kind(granularity, level))),
+            alone: specification.alone(granularity, level),
+            places: None,
             budget,
         })
     }
@@ -141,10 +154,14 @@ pub fn levels(
     geography: &Geography,
 ) -> Result<Vec<TabulatedLevel>> {
     let mut levels = Vec::new();
-    for &region_type in types {
+    let regions_of = |block: u32| types.iter().map(|region_type| geography.region(block, *region_type)).collect();
+    let blocks = u32::try_from(geography.len()).unwrap_or(u32::MAX);
+    let places = (blocks > 0).then(|| Arc::new(PlaceSample::of((0..blocks).map(regions_of))));
+    for (column, &region_type) in types.iter().enumerate() {
         for level in IterationLevel::ALL {
             if *config.budget(region_type, level) > 0 {
-                levels.push(TabulatedLevel::new(region_type, level, config, specification, geography)?);
+                let level = TabulatedLevel::new(region_type, level, config, specification, geography)?;
+                levels.push(TabulatedLevel { places: places.clone().map(|places| (places, column)), ..level });
             }
         }
     }

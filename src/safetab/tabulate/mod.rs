@@ -28,6 +28,7 @@
 //! | [`output`], [`household_output`] | the tables T1 and T2, T3 and T4 |
 //! | [`certificate`], [`certified_level`], `certificate_page` | the certificate, as JSON and as a page |
 //! | `certified_ways` | from a certificate to the counts that one record can change |
+//! | `changes` | the counts that one record can change: of all persons, or of all mixes of groups |
 //! | [`config_account`] | the privacy and accuracy of a configuration; changes of its budgets |
 //! | `job` | a release job: its check, and its account without a draw |
 //! | `run` | the run from beginning to end |
@@ -36,6 +37,7 @@ pub mod certificate;
 mod certificate_page;
 pub mod certified_level;
 mod certified_ways;
+pub(in crate::safetab) mod changes;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_counts;

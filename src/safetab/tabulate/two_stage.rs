@@ -289,6 +289,9 @@ mod tests {
             stage_2: noise("7/2"),
             thresholds: [20, 100, 1000],
             suppression: None,
+            people: None,
+            alone: None,
+            places: None,
             iterations: (0..50).map(|i| TabulatedIteration { iteration: code(i), detailed_only: i % 5 == 0 }).collect(),
             regions: (0..regions).map(|i| i.to_string()).collect(),
         }

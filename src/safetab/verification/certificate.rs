@@ -267,6 +267,12 @@ fn cells(line: &str) -> Option<Vec<&str>> {
 
 /// Whether a cell shows a value: a name or an exact number unchanged, an enclosure by a number within one unit of its last digit.
 fn shows(cell: &str, value: &Value) -> bool {
+    // An upper bound, rounded up.
+    if let (Some(Value::Null), Some(Value::Number(upper))) = (value.get("lower"), value.get("upper")) {
+        let shown = cell.strip_prefix("at most ").and_then(|cell| Some((number(cell)?, last_digit(cell))));
+        let upper = number(&upper.to_string());
+        return shown.zip(upper).is_some_and(|((shown, unit), upper)| upper <= shown && shown <= upper + unit);
+    }
     if let Some((lower, upper)) = ends(value) {
         let Some(shown) = number(cell) else { return false };
         let unit = last_digit(cell);
@@ -358,6 +364,16 @@ mod tests {
             ("-", false),
         ] {
             assert_eq!(shows(cell, &epsilon), is_shown, "{cell}");
+        }
+        let bound = json!({ "lower": null, "upper": 4.49222935 });
+        for (cell, is_shown) in [
+            ("at most 4.4922294", true),
+            ("at most 4.5", true),
+            ("4.4922294", false),
+            ("at most 4.4922293", false),
+            ("at most 4.7", false),
+        ] {
+            assert_eq!(shows(cell, &bound), is_shown, "{cell}");
         }
         assert!(shows("-", &Value::Null) && !shows("3", &Value::Null));
         assert!(shows("7.25", &json!("29/4")) && !shows("7.2", &json!("29/4")));
