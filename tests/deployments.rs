@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::OnceLock};
 use dp_assay::{
     account::Delta,
     deployments::{
-        Verdict, find,
+        PrintedBy, Snapshot, Verdict, find,
         judge::{self, Judged},
         registry::{self, Entry},
     },
@@ -99,21 +99,23 @@ fn verdicts_are_those_of_the_arguments() {
     };
     assert_eq!(of(Verdict::Disproved), ["recurve-ohmconnect-paper"]);
     assert_eq!(of(Verdict::Differs), ["census-2020-pl94", "census-2020-ddhca"]);
+    // Its codebook is quoted; everything else is what the authors of an entry wrote.
+    assert_eq!(of(Verdict::ContradictsItself), ["meta-url-shares"]);
     assert_eq!(
-        of(Verdict::ContradictsItself),
+        of(Verdict::EntryContradictsItself),
         [
             "census-2020-dhc",
             "google-search-trends",
             "google-vaccine-insights",
             "exposure-notifications",
-            "apple-emojis",
             "apple-lookup-hints",
             "apple-iconic-scenes",
-            "wikimedia-page-views-history",
             "wikimedia-russia",
-            "meta-url-shares",
         ]
     );
+    // A slip outside of the privacy parameters is a remark.
+    let slips = all.iter().filter(|one| !one.slips.is_empty()).map(|one| one.deployment.name.as_str());
+    assert_eq!(slips.collect::<Vec<_>>(), ["apple-emojis", "wikimedia-page-views-history"]);
     assert!(of(Verdict::Agrees).len() > 20, "{:?}", of(Verdict::Agrees));
     for one in all {
         let said = one.rows.iter().filter(|row| row.is_unexplained()).map(|row| row.published.id.as_str());
@@ -152,15 +154,12 @@ fn the_common_scale_is_that_of_a_calculation_by_hand() {
     let right = 1.0 - (1.0 - 5.06e-9) / (1.0 + 4.72_f64.exp());
     let pair = scale("recurve-ohmconnect-registry").correct.upper().to_f64();
     assert!((pair - right).abs() < 1e-12, "{pair}");
-    // 48 randomized responses of 0.534: the excess of true answers over half of them decides.
-    let p = 1.0 / (1.0 + (-0.534_f64).exp());
-    let mass = |k: i32, p: f64| {
-        let ways = (1..=k).fold(1.0, |ways, j| ways * f64::from(48 - k + j) / f64::from(j));
-        ways * p.powi(k) * (1.0 - p).powi(48 - k)
-    };
-    let distance: f64 = (0..=48).map(|k| (mass(k, p) - mass(k, 1.0 - p)).max(0.0)).sum();
-    let rappor = scale("rappor-chrome").correct.upper().to_f64();
-    assert!((rappor - (1.0 + distance) / 2.0).abs() < 1e-9, "{rappor}");
+    // The permanent randomized response bounds all reports of one value: 2 h ln((1 - f/2) / (f/2)), rounded up to four decimals.
+    assert!((2.0434 - 4.0 * (0.625_f64 / 0.375).ln()).abs() < 1e-4 && 4.0 * (0.625_f64 / 0.375).ln() < 2.0434);
+    let rappor = scale("rappor-chrome");
+    assert!((rappor.correct.upper().to_f64() - 1.0 / (1.0 + (-2.0434_f64).exp())).abs() < 1e-9);
+    // Of one guarantee nothing is known but what is printed.
+    assert_eq!(rappor.as_printed, Some(dp_assay::numeric::rational::parse("2.0434").unwrap()));
     // Four guarantees (1.2, 1e-10) say more together than (4.8, 4e-10), and less than nothing at a delta below theirs.
     let hiring = scale("linkedin-hiring");
     let upper = hiring.epsilon.as_ref().unwrap().upper().to_f64();
@@ -256,7 +255,7 @@ fn a_wrong_figure_in_any_field_that_another_determines_is_found() {
     ] {
         assert!(ENTRY.contains(right), "{right}");
         let (verdict, said) = verdict_of(&ENTRY.replacen(right, wrong, 1));
-        assert!(matches!(verdict, Verdict::ContradictsItself), "{wrong}: {verdict:?} {said:?}");
+        assert!(matches!(verdict, Verdict::EntryContradictsItself), "{wrong}: {verdict:?} {said:?}");
         assert!(said.iter().any(|words| words.starts_with(&format!("{rule} line {line}:"))), "{wrong}: {said:?}");
     }
     // Both the field and its text: only the conversion from rho is left. What rho proves holds with a larger epsilon, and a smaller one is not
@@ -421,11 +420,23 @@ fn the_answer_has_its_contract_and_its_exit_status() {
     let all = answer_of_all["deployments"].as_array().unwrap();
     assert_eq!((all.len(), &answer_of_all["summary"]["disproved"]), (LIGHT.len(), &1.into()));
     for one in all {
-        for key in
-            ["name", "unit", "neighbors", "printed", "epsilon", "delta", "correct_decision", "verdict", "reasons"]
-        {
+        for key in [
+            "name",
+            "unit",
+            "per",
+            "neighbors",
+            "printed",
+            "printed_by",
+            "entry_status",
+            "epsilon",
+            "delta",
+            "correct_decision",
+            "verdict",
+            "reasons",
+        ] {
             assert!(one.get(key).is_some(), "{}: {key}", one["name"]);
         }
+        assert!(["curator", "paper", "registry"].contains(&one["printed_by"].as_str().unwrap()));
     }
     let one = answer(&["deployments", "google-mobility", "--delta", "1e-9"], 0);
     let mobility = &one["deployments"][0];
@@ -442,8 +453,23 @@ fn the_page_holds_everything_and_loads_nothing() {
     let output = assay(&arguments).assert().code(1).get_output().stdout.clone();
     let page = String::from_utf8(output).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
-    for part in ["<script", "src=", "href=\"http", "url("] {
+    for part in ["<script", "src=", "<link", "url("] {
         assert!(!page.contains(part), "{part}");
+    }
+    // Links lead out of the page, and load nothing.
+    let links = page.matches("href=\"http").count();
+    assert_eq!(links, page.matches("<a href=\"https://").count());
+    assert_eq!(links, page.matches("rel=\"noreferrer\"").count());
+    for said in [
+        "As of 2026-",
+        "3e9c812",
+        "/deployments/google_mobility.yaml",
+        "/issues",
+        "the registry's entry",
+        "(Pending)",
+        "50 is blind guessing",
+    ] {
+        assert!(page.contains(&said.replace('\'', "&#39;")) || page.contains(said), "{said}");
     }
     assert!(page.contains("<svg") && page.contains("Content-Security-Policy"));
     for name in LIGHT {
@@ -470,7 +496,7 @@ fn files_are_written_with_the_same_bytes() {
     };
     let [html, csv, svg] = write();
     assert_eq!([html.clone(), csv.clone(), svg.clone()], write());
-    assert!(html.contains("assay deployments --out out --reproducible") && !html.contains("commit"));
+    assert!(html.contains("assay deployments --out out --reproducible") && !html.contains(", commit <code>"));
     assert!(csv.lines().count() > 5 && csv.starts_with("name,delta,epsilon_lower") && svg.starts_with("<svg"));
 }
 
@@ -510,6 +536,45 @@ fn every_entry_of_the_registry_is_judged_where_it_is_at_hand() {
         ]
     );
     assert!(planted >= 35, "{planted} wrong figures were planted");
+}
+
+/// Each line's status, date, authors and source are those of the registry's files, where a copy is at hand.
+#[test]
+fn what_is_said_of_an_entry_is_what_its_file_says() {
+    let facts = std::env::var_os("ASSAY_FACTS").map(|facts| Path::new(&facts).join("deployments/entries"));
+    let Some(folder) = facts.filter(|folder| folder.is_dir()) else {
+        eprintln!("skipped: ASSAY_FACTS does not name the folder of public data");
+        return;
+    };
+    let mut entries = 0;
+    for one in find(&[]).unwrap() {
+        let Some(file) = &one.registry else {
+            assert_eq!(one.entry, Default::default(), "{}", one.name);
+            assert!(one.printed_by != PrintedBy::Registry, "{}: no entry", one.name);
+            continue;
+        };
+        entries += 1;
+        let text = fs::read_to_string(folder.join(file)).unwrap();
+        let line = |name: &str| {
+            let found = text.lines().find_map(|line| line.trim().strip_prefix(&format!("{name}: ")));
+            // A remark can follow.
+            found.and_then(|rest| rest.split(" #").next()).map(|rest| rest.trim_matches('\'').to_string())
+        };
+        assert_eq!(one.entry.status, line("status"), "{}", one.name);
+        assert_eq!(one.entry.date, line("publication_date"), "{}", one.name);
+        let (_, authors) = text.split_once("registry_authors:").unwrap_or_else(|| panic!("{file}"));
+        let authors: Vec<&str> = (authors.lines().skip(1))
+            .map_while(|line| line.trim().strip_prefix("- "))
+            .map(|author| author.trim_matches(['\'', '"']))
+            .collect();
+        assert_eq!(one.entry.authors, authors, "{}", one.name);
+        for link in &one.links {
+            let known = link.trim_start_matches("https://arxiv.org/abs/");
+            let known = text.replace("&amp;", "&").contains(known);
+            assert!(known || one.name.starts_with("census-2020-pl94"), "{}: {link} is not in {file}", one.name);
+        }
+    }
+    assert!(entries >= Snapshot::bundled().unwrap().entries, "{entries}");
 }
 
 /// Plants a wrong figure in each parameter of an entry. Returns the number that was found; those that no other figure determines are named

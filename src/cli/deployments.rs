@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use dp_assay::{
     account::Delta,
     chart::Drawing,
-    deployments::{self, View, bundled, figure, judge, registry},
+    deployments::{self, Snapshot, View, bundled, figure, judge, origin, registry},
     provenance::{Content, Input, sha256_of_text},
 };
 
@@ -27,7 +27,8 @@ use super::{
 ///
 /// Each deployment has its printed figures, the same figures recomputed from the other printed facts, and its place on one scale: epsilon at
 /// the same delta, and how often of a hundred decisions an adversary with prior 1/2 is right at most. Verdicts: agrees, differs,
-/// contradicts-itself, disproved, not-enough-said.
+/// contradicts-itself, entry-contradicts-itself, disproved, not-enough-said. Each says who printed the figures: the curator, a paper, or an
+/// entry of the registry, which its own authors draft.
 ///
 /// --from judges entries of the public Deployments Registry from their YAML: every parameter is compared with the figures of the texts, and
 /// every printed total, calculation and conversion is recomputed. What the registry's schema does not allow is refused with its line.
@@ -106,14 +107,15 @@ fn find(args: &Args) -> Result<Found> {
         None => {
             progress::stage("deployments");
             let named = deployments::find(&args.names)?;
-            provenance.inputs.extend(bundled::FILES.iter().map(|(name, text)| Input {
+            let files = bundled::FILES.iter().chain([&origin::SNAPSHOT_FILE]);
+            provenance.inputs.extend(files.map(|(name, text)| Input {
                 name: (*name).to_string(),
                 content: Content::Sha256(sha256_of_text(text)),
             }));
             judge::judge_all(named, &delta, DIGITS)?.iter().map(View::from).collect()
         }
     };
-    Ok(Found { views, delta, provenance, is_of_registry: args.entries.is_some() })
+    Ok(Found { views, delta, provenance, is_of_registry: args.entries.is_some(), snapshot: Snapshot::bundled()? })
 }
 
 /// Writes the page, the numbers and the chart.

@@ -1,8 +1,8 @@
-//! Deployments on one scale, drawn: the epsilon of each at a common delta.
+//! Deployments on one scale, drawn: the epsilon of each at a common delta, in panels by the unit for which it holds.
 //!
 //! The plotted values are doubles, approximations of the certified numbers.
 
-use super::scale::OnScale;
+use super::{origin::Group, scale::OnScale};
 use crate::{
     account::Delta,
     chart::{Axis, Figure, Ink, Panel, Series, drawing::Sheet},
@@ -13,6 +13,8 @@ use crate::{
 pub struct Row<'a> {
     /// Its name.
     pub name: &'a str,
+    /// For whom its parameters hold.
+    pub group: Option<Group>,
     /// Its place on the scale.
     pub scale: &'a OnScale,
 }
@@ -22,7 +24,7 @@ const MOST: usize = 13;
 /// The most characters of a name.
 const MOST_CHARACTERS: usize = 32;
 
-/// The chart: panels of at most 13 deployments, the largest epsilon first.
+/// The chart: panels of at most 13 deployments of one group, the largest epsilon first.
 pub fn chart(rows: &[Row], delta: &Delta) -> Figure {
     let mut drawn: Vec<(&Row, f64)> = (rows.iter())
         .filter_map(|row| Some((row, row.scale.epsilon.as_ref()?.upper().to_f64())))
@@ -31,15 +33,20 @@ pub fn chart(rows: &[Row], delta: &Delta) -> Figure {
     drawn.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.name.cmp(b.0.name)));
     let most = drawn.first().map_or(1.0, |(_, epsilon)| *epsilon);
     let least = drawn.last().map_or(0.1, |(_, epsilon)| *epsilon);
+    drawn.sort_by_key(|(row, _)| row.group);
     let axis = || Axis::log(&format!("epsilon at delta = {delta}"), least / 1.5, most * 1.5);
-    let count = drawn.len().div_ceil(MOST).max(1);
-    let panels = drawn.chunks(drawn.len().div_ceil(count).max(1)).map(|chunk| {
+    let groups = drawn.chunk_by(|(one, _), (next, _)| one.group == next.group);
+    let chunks = groups.flat_map(|group| group.chunks(group.len().div_ceil(group.len().div_ceil(MOST).max(1)).max(1)));
+    let panels = chunks.map(|chunk| {
         let places = |is_exact: bool| {
             let own = chunk.iter().enumerate().filter(move |(_, (row, _))| row.scale.is_exact == is_exact);
             own.map(|(place, (_, epsilon))| (*epsilon, place as f64)).collect()
         };
         Panel {
-            title: String::new(),
+            title: chunk
+                .first()
+                .and_then(|(row, _)| row.group)
+                .map_or_else(String::new, |group| group.heading().to_string()),
             x: axis(),
             y: Axis::names(chunk.iter().map(|(row, _)| shortened(row.name))),
             series: vec![

@@ -6,7 +6,10 @@
 //! | `registry` | the file of its entry in the public Deployments Registry, if there is one |
 //! | `unit`, `per` | the unit of privacy, and the time for which the parameters hold |
 //! | `neighbors`, `mechanism` | the neighbor relation and the mechanism, as far as they are stated |
-//! | `source` | where the figures stand |
+//! | `source`, `links` | where the figures stand, and addresses |
+//! | `printed-by` | `curator`, `paper` or `registry`: whose document was judged |
+//! | `entry-status`, `entry-date`, `entry-authors` | what the registry's entry says of itself |
+//! | `group` | for whom the parameters hold: `person`, `time`, `event`, `other`, `not-stated` |
 //! | `epsilon`, `delta`, `rho` | the headline as printed |
 //! | `account` | the known facts about the mechanism: counts or a release, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
 //! | `contradictions` | contradictions of the source with itself that are no numbers |
@@ -19,10 +22,13 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::scale::{Basis, PurePart};
+use super::{
+    origin::{EntryFacts, Group, PrintedBy},
+    scale::{Basis, PurePart},
+};
 use crate::{
     account::Delta,
-    error::{Error, Result},
+    error::{Error, Result, unknown},
     io::toml_node::{Fields, Node},
     io::toml_reader::TomlReader,
     replication::{
@@ -53,6 +59,14 @@ pub struct Deployment {
     pub mechanism: String,
     /// Where the figures stand.
     pub source: String,
+    /// Addresses of the sources.
+    pub links: Vec<String>,
+    /// Who printed the figures.
+    pub printed_by: PrintedBy,
+    /// What the registry's entry says of itself.
+    pub entry: EntryFacts,
+    /// For whom the parameters hold.
+    pub group: Group,
     /// The headline as printed.
     pub printed: Headline,
     /// The known facts about the mechanism.
@@ -132,12 +146,16 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
     let neighbors = needed("neighbors", "\"bounded\"")?;
     let mechanism = needed("mechanism", "\"discrete Gaussian\"")?;
     let source = needed("source", "\"the text and its place\"")?;
+    let printed_by = one_of(reader, &mut fields, "printed-by", &PrintedBy::ALL)?;
+    let group = one_of(reader, &mut fields, "group", &Group::ALL)?;
     let mut text = |name: &'static str| fields.text(name).map(|text| text.map(Spanned::into_inner));
     let registry = text("registry")?;
+    let (status, date) = (text("entry-status")?, text("entry-date")?);
     let printed = Headline { epsilon: text("epsilon")?, delta: text("delta")?, rho: text("rho")? };
     let mut texts = |name: &'static str| -> Result<Vec<String>> {
         Ok(fields.texts(name)?.into_iter().map(Spanned::into_inner).collect())
     };
+    let (links, authors) = (texts("links")?, texts("entry-authors")?);
     let (contradictions, missing, remarks) = (texts("contradictions")?, texts("missing")?, texts("remarks")?);
     let mut releases = Releases::in_folder(PathBuf::new());
     let basis = fields.node("account").map(|node| basis(reader, node, &mut releases)).transpose()?;
@@ -163,12 +181,31 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
         neighbors,
         mechanism,
         source,
+        links,
+        printed_by,
+        entry: EntryFacts { status, date, authors },
+        group,
         printed,
         basis,
         contradictions,
         missing,
         remarks,
         paper,
+    })
+}
+
+/// A required name of a list.
+fn one_of<T: Copy>(
+    reader: &TomlReader,
+    fields: &mut Fields,
+    name: &'static str,
+    all: &[(&'static str, T)],
+) -> Result<T> {
+    let text = fields.text(name)?.ok_or_else(|| fields.missing(name, &format!("{:?}", all[0].0)))?;
+    let found = all.iter().find(|(known, _)| known == text.get_ref()).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known = unknown(name, text.get_ref(), "there are", all.iter().map(|(known, _)| *known));
+        reader.refuse(text.span().start, known)
     })
 }
 
@@ -197,7 +234,7 @@ mod tests {
     use super::*;
 
     const HEAD: &str = "[[deployment]]\nname = 'a'\ntitle = 't'\ncurator = 'c'\nunit = 'u'\nper = 'once'\n\
-                        neighbors = 'n'\nmechanism = 'm'\nsource = 's'\n";
+                        neighbors = 'n'\nmechanism = 'm'\nsource = 's'\nprinted-by = 'paper'\ngroup = 'person'\n";
 
     fn said(more: &str) -> String {
         parse("f.toml", &format!("{HEAD}{more}")).unwrap_err().to_string()
@@ -209,12 +246,15 @@ mod tests {
         assert!(matches!(&read[0].basis, Some(Basis::Pure(parts)) if parts.len() == 2));
         assert_eq!(read[0].printed.shown(), "2.0");
         assert_eq!(Headline { rho: Some("1".into()), ..Headline::default() }.shown(), "rho 1");
-        assert!(said("epsilom = '2'\n").contains("line 10"));
+        assert!(said("epsilom = '2'\n").contains("line 12"));
         assert!(said("account = { pure = ['1'], rho = '2' }\n").contains("unknown field"));
         assert!(said("account = { epsilon = '1' }\n").contains("one of"));
         assert!(said("account = { epsilon = '-1', delta = '1e-5' }\n").contains("positive"));
-        assert!(said("[[deployment.value]]\nid = 'x'\n").contains("line 10"));
+        assert!(said("[[deployment.value]]\nid = 'x'\n").contains("line 12"));
+        assert!(said("[[deployment]]\nname = 'b'\n").contains("line 12"));
+        let head = HEAD.replace("'paper'", "'papers'");
+        assert!(parse("f", &head).unwrap_err().to_string().contains("did you mean \"paper\""));
         let two = format!("{HEAD}{HEAD}epsilom = 1\n");
-        assert!(parse("f", &two).unwrap_err().to_string().contains("line 19"));
+        assert!(parse("f", &two).unwrap_err().to_string().contains("line 23"));
     }
 }

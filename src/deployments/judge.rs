@@ -1,6 +1,6 @@
 //! A deployment judged: every printed figure recomputed, the mechanism on the common scale, the verdict and its reasons.
 
-use super::{file::Deployment, scale::OnScale, verdict::Verdict};
+use super::{file::Deployment, origin::PrintedBy, scale::OnScale, verdict::Verdict};
 use crate::{
     account::Delta,
     error::Result,
@@ -23,6 +23,8 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Its reasons, a sentence each.
     pub reasons: Vec<String>,
+    /// Slips outside of the privacy parameters, a sentence each.
+    pub slips: Vec<String>,
 }
 
 /// Judges deployments, one after the other: each answer has all cores for itself, and its limit of effort is its own.
@@ -34,34 +36,47 @@ pub fn judge_all(deployments: Vec<Deployment>, delta: &Delta, digits: u32) -> Re
 pub fn judge(deployment: Deployment, delta: &Delta, digits: u32) -> Result<Judged> {
     let rows = verify::verify(&deployment.paper)?;
     let scale = deployment.basis.as_ref().map(|basis| basis.at(delta, digits)).transpose()?;
-    let verdict = verdict(&rows, !deployment.contradictions.is_empty());
+    let verdict = verdict(&rows, &deployment);
     let reasons = reasons(&deployment, &rows, verdict);
-    Ok(Judged { deployment, rows, scale, verdict, reasons })
+    let slips = rows.iter().filter(|row| row.verdict == OfRow::Misprint).map(sentence).collect();
+    Ok(Judged { deployment, rows, scale, verdict, reasons, slips })
 }
 
-/// The worst of the verdicts on the rows; a difference within one source is a contradiction.
-fn verdict(rows: &[Row], has_contradictions: bool) -> Verdict {
+/// The worst of the verdicts on the rows; a difference within one source is a contradiction. A figure that could not be decided agrees with
+/// nothing, so that beside it no deployment agrees.
+fn verdict(rows: &[Row], deployment: &Deployment) -> Verdict {
+    let contradiction = match deployment.printed_by {
+        PrintedBy::Registry => Verdict::EntryContradictsItself,
+        PrintedBy::Curator | PrintedBy::Paper => Verdict::ContradictsItself,
+    };
     let of_row = |row: &Row| match (row.verdict, row.published.same_source) {
         (OfRow::Disproved, _) => Some(Verdict::Disproved),
-        (OfRow::Differs, true) => Some(Verdict::ContradictsItself),
-        (OfRow::Differs | OfRow::HypothesisMissing | OfRow::NotOfTheStatedModel, _) => Some(Verdict::Differs),
+        (OfRow::Differs, true) => Some(contradiction),
+        (OfRow::Differs | OfRow::HypothesisMissing | OfRow::NotOfTheStatedModel, false) => Some(Verdict::Differs),
+        (OfRow::HypothesisMissing | OfRow::NotOfTheStatedModel, true) => Some(contradiction),
         (OfRow::Agrees | OfRow::AgreesAsRead | OfRow::HoldsToDigits, _) => Some(Verdict::Agrees),
+        // A slip outside of the privacy parameters is a remark.
         (OfRow::Misprint | OfRow::Undecided | OfRow::NeedsData | OfRow::Circular | OfRow::NotPrinted, _) => None,
     };
-    let of_words = has_contradictions.then_some(Verdict::ContradictsItself);
-    rows.iter().filter_map(of_row).chain(of_words).min().unwrap_or(Verdict::NotEnoughSaid)
+    // Contradictions in words are those of entries with themselves.
+    let of_words = (!deployment.contradictions.is_empty()).then_some(Verdict::EntryContradictsItself);
+    let worst = rows.iter().filter_map(of_row).chain(of_words).min().unwrap_or(Verdict::NotEnoughSaid);
+    let is_open = rows.iter().any(|row| row.verdict == OfRow::Undecided);
+    if is_open && worst == Verdict::Agrees { Verdict::NotEnoughSaid } else { worst }
 }
 
 fn reasons(deployment: &Deployment, rows: &[Row], verdict: Verdict) -> Vec<String> {
-    let is_same = |row: &&Row| matches!(row.verdict, OfRow::Agrees | OfRow::AgreesAsRead);
+    let is_same = |row: &&Row| matches!(row.verdict, OfRow::Agrees | OfRow::AgreesAsRead | OfRow::HoldsToDigits);
     let mut reasons: Vec<String> = rows.iter().filter(|row| is_wrong(row)).map(sentence).collect();
     reasons.extend(deployment.contradictions.iter().cloned());
     let agreeing = rows.iter().filter(is_same).count();
     match (agreeing, verdict) {
-        (0, Verdict::NotEnoughSaid) => reasons.push("No printed figure follows from the others.".to_string()),
+        (0, Verdict::NotEnoughSaid) => {
+            reasons.push("No printed figure can be recomputed: what would be needed is not published.".to_string());
+        }
         (0, _) => {}
-        (1, _) => reasons.push("One printed figure follows from the others.".to_string()),
-        (many, _) => reasons.push(format!("{many} printed figures follow from the others.")),
+        (1, _) => reasons.push("One printed figure can be recomputed, and is as printed.".to_string()),
+        (many, _) => reasons.push(format!("{many} printed figures can be recomputed, and are as printed.")),
     }
     reasons
 }
@@ -69,6 +84,7 @@ fn reasons(deployment: &Deployment, rows: &[Row], verdict: Verdict) -> Vec<Strin
 fn is_wrong(row: &Row) -> bool {
     match row.verdict {
         OfRow::Undecided => true,
+        OfRow::Misprint => false,
         verdict => verdict.is_fault(),
     }
 }
@@ -78,8 +94,67 @@ fn sentence(row: &Row) -> String {
     let Row { published, verdict, .. } = row;
     let word = match (verdict, published.same_source) {
         (OfRow::Differs, true) => "contradicts itself",
+        (OfRow::Misprint, _) => "a slip outside of the privacy parameters",
         (verdict, _) => verdict.word(),
     };
     let argument = published.erratum.as_ref().map_or_else(String::new, |why| format!(" {why}"));
     format!("{}: printed {}, computed {}: {word}.{argument}", published.place, published.shown(), row.shown())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deployments::file;
+
+    const HEAD: &str = "[[deployment]]\nname = 'a'\ntitle = 't'\ncurator = 'c'\nunit = 'u'\nper = 'once'\nneighbors = 'n'\n\
+                        mechanism = 'm'\nsource = 's'\ngroup = 'person'\n";
+
+    /// A row of each verdict, printed by a curator, and the same by the registry.
+    #[test]
+    fn each_verdict_on_a_row_gives_that_of_the_deployment() {
+        let value = |printed: &str, unit: &str, compute: &str, more: &str| {
+            format!(
+                "[[deployment.value]]\nid = 'x'\nplace = 'p'\nprinted = '{printed}'\nunit = '{unit}'\ncompute = {{ {compute} }}\n\
+                 erratum = 'why'\n{more}"
+            )
+        };
+        let five = "kind = 'formula', formula = '5'";
+        for (row, of_curator, of_entry) in [
+            (value("5", "sum", five, ""), Verdict::Agrees, Verdict::Agrees),
+            (value("4.9", "bound", "kind = 'formula', formula = '4.91'", ""), Verdict::Agrees, Verdict::Agrees),
+            (value("4", "sum", five, ""), Verdict::Differs, Verdict::Differs),
+            (
+                value("4", "sum", five, "same-source = true\n"),
+                Verdict::ContradictsItself,
+                Verdict::EntryContradictsItself,
+            ),
+            (value("4", "bound", five, ""), Verdict::Disproved, Verdict::Disproved),
+            // A slip outside of the parameters is a remark.
+            (
+                value("4", "sum", five, "same-source = true\nfault-kind = 'misprint'\n"),
+                Verdict::NotEnoughSaid,
+                Verdict::NotEnoughSaid,
+            ),
+            // What could not be decided agrees with nothing.
+            (
+                value("0.9", "bound", "kind = 'epsilon', pure = '1', delta = 1e-6", ""),
+                Verdict::NotEnoughSaid,
+                Verdict::NotEnoughSaid,
+            ),
+        ] {
+            for (who, expected) in [("curator", of_curator), ("registry", of_entry)] {
+                let text = format!("{HEAD}printed-by = '{who}'\n{row}");
+                let deployment = file::parse("f", &text).unwrap().remove(0);
+                let judged = judge(deployment, &"1e-5".parse().unwrap(), 8).unwrap();
+                assert_eq!(judged.verdict, expected, "{who}: {row}");
+                assert_eq!(judged.slips.len(), usize::from(row.contains("misprint")), "{row}");
+            }
+        }
+        // An undecided figure beside one that agrees.
+        let both = value("5", "sum", five, "")
+            + &value("0.9", "bound", "kind = 'epsilon', pure = '1', delta = 1e-6", "").replace("'x'", "'y'");
+        let text = format!("{HEAD}printed-by = 'curator'\n{both}");
+        let judged = judge(file::parse("f", &text).unwrap().remove(0), &"1e-5".parse().unwrap(), 8).unwrap();
+        assert_eq!(judged.verdict, Verdict::NotEnoughSaid);
+    }
 }

@@ -3,7 +3,8 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | [`verdict`] | agrees, differs, contradicts itself, disproved, not enough said |
+//! | [`origin`] | who printed the figures, for whom they hold, and the snapshot of the registry |
+//! | [`verdict`] | agrees, differs, contradicts itself, the entry contradicts itself, disproved, not enough said |
 //! | [`scale`] | epsilon at a common delta, and the chance of a right decision at prior 1/2 |
 //! | [`mod@file`] | deployments as data, `data/deployments/*.toml` |
 //! | [`bundled`] | those that come with the program |
@@ -17,6 +18,7 @@ pub mod bundled;
 pub mod figure;
 pub mod file;
 pub mod judge;
+pub mod origin;
 pub mod proof;
 pub mod registry;
 pub mod scale;
@@ -27,6 +29,7 @@ pub use self::{
     bundled::find,
     file::{Deployment, Headline},
     judge::Judged,
+    origin::{Group, PrintedBy, Snapshot},
     scale::OnScale,
     verdict::Verdict,
     view::View,

@@ -69,7 +69,7 @@ pub struct OnScale {
     pub epsilon: Option<Enclosure>,
     /// Whether the noise is known, so that both ends are proven; otherwise the upper end alone.
     pub is_exact: bool,
-    /// The upper end, if it is a decimal that was printed.
+    /// A decimal that was printed and is an upper bound, if nothing but that is known: it is shown in place of the upper end.
     pub as_printed: Option<Rational>,
     /// The account of the upper end, in words.
     pub by: String,
@@ -112,6 +112,8 @@ fn at_half(account: &impl Account, digits: u32) -> Result<Enclosure> {
 
 /// The name of the account of guarantees by their dominating pairs.
 const COMPOSED: &str = "composition of the guarantees";
+/// The name of the account of one guarantee of which nothing else is known.
+const PRINTED: &str = "pure DP, of which nothing else is known";
 
 fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     let resolved = about.subject().resolve()?;
@@ -173,7 +175,16 @@ fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
     let bits = precision::bits(digits, 64);
     let own = composed(parts.iter().map(|part| (Law::Pure { epsilon: part.epsilon.clone() }, part.count)));
     let mut accounts = Vec::new();
-    if let Some(own) = &own {
+    let only = match parts {
+        [PurePart { epsilon, count: 1 }] => Some(epsilon.clone()),
+        _ => None,
+    };
+    // Of one part nothing is known but what is printed.
+    let as_printed = |found: OnScale| {
+        let found = nearly(found, &total);
+        if only.is_some() { OnScale { by: PRINTED.to_string(), ..found } } else { found }
+    };
+    if let Some(own) = own.as_ref().filter(|_| only.is_none()) {
         accounts.push((COMPOSED.to_string(), epsilon_of(own, delta, digits)?));
     }
     accounts.extend([
@@ -185,13 +196,13 @@ fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
     }
     accounts.extend(accounts_of_rho(&rho, delta, digits)?);
     if let Some(own) = &own {
-        return bounded(delta, accounts, &at_half(own, digits)?);
+        return Ok(as_printed(bounded(delta, accounts, &at_half(own, digits)?)?));
     }
     // Both bound the same probability, so the smaller does.
     let by_pure = bound::posterior_at(&half(), &Enclosure::rational(&total, bits));
     let by_rho = bound::most_correct_by_rho(&rho, &half(), digits)?;
     let correct = if by_rho.upper() < by_pure.upper() { by_rho } else { by_pure };
-    bounded(delta, accounts, &correct)
+    Ok(as_printed(bounded(delta, accounts, &correct)?))
 }
 
 /// The epsilon at delta of the worst mechanism with pure epsilon E, randomized response: its profile is (e^E - e^epsilon) / (e^E + 1), which
@@ -254,7 +265,16 @@ fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Resul
     }
     let found = bounded(delta, accounts, &correct)?;
     let is_printed = **own == **delta;
-    Ok(OnScale { as_printed: is_printed.then(|| epsilon.clone()), ..found })
+    let found = nearly(found, epsilon);
+    Ok(OnScale { as_printed: is_printed.then(|| epsilon.clone()).or(found.as_printed), ..found })
+}
+
+/// The printed number in place of an upper end that is below it by less than a thousandth: 4 and not 3.99999.
+fn nearly(found: OnScale, printed: &Rational) -> OnScale {
+    let least = Rational::from(printed * 999_u32) / 1_000_u32;
+    let is_near =
+        found.epsilon.as_ref().is_some_and(|epsilon| *epsilon.upper() >= least && *epsilon.upper() <= *printed);
+    OnScale { as_printed: is_near.then(|| printed.clone()), ..found }
 }
 
 /// The scale where only bounds are known: the smallest of the accounts.
@@ -330,6 +350,10 @@ mod tests {
         let e = std::f64::consts::E;
         assert!((upper(&found.epsilon) - (e - 0.1 * (e + 1.0)).ln()).abs() < 1e-12);
         assert_eq!(found.right_of_100(), "73.11");
+        // At a small delta the printed number is shown, and at a large one what follows from it.
+        assert_eq!(found.as_printed, None);
+        let small = Basis::Pure(vec![PurePart::parse("1").unwrap()]).at(&delta("1e-5"), 12).unwrap();
+        assert_eq!(small.as_printed, Some(Rational::from(1)));
         assert!(PurePart::parse("0").is_err() && PurePart::parse("1x0").is_err() && PurePart::parse("x").is_err());
         let many = Basis::Pure(vec![PurePart::parse("769").unwrap()]).at(&delta("1e-5"), 12).unwrap();
         assert_eq!(many.right_of_100(), "100.00");

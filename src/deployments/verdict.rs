@@ -7,18 +7,26 @@ pub enum Verdict {
     Disproved,
     /// The source prints figures that exclude each other.
     ContradictsItself,
+    /// An entry of the registry does so: a slip of those who wrote the entry, and not of the curator.
+    EntryContradictsItself,
     /// Another figure than the printed one follows from the facts.
     Differs,
-    /// Every figure that the stated facts decide is as printed, and there is one; figures that they do not decide are named among the reasons.
+    /// Every figure that can be recomputed is as printed, and there is one.
     Agrees,
-    /// No figure can be recomputed from the stated facts.
+    /// No figure can be recomputed from the stated facts, or one of them could not be decided.
     NotEnoughSaid,
 }
 
 impl Verdict {
     /// All of them, in the order in which they are counted.
-    pub const ALL: [Verdict; 5] =
-        [Verdict::Agrees, Verdict::Differs, Verdict::ContradictsItself, Verdict::Disproved, Verdict::NotEnoughSaid];
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Agrees,
+        Verdict::Differs,
+        Verdict::EntryContradictsItself,
+        Verdict::ContradictsItself,
+        Verdict::Disproved,
+        Verdict::NotEnoughSaid,
+    ];
 
     /// The word in tables and in JSON.
     pub fn word(self) -> &'static str {
@@ -26,6 +34,7 @@ impl Verdict {
             Verdict::Agrees => "agrees",
             Verdict::Differs => "differs",
             Verdict::ContradictsItself => "contradicts-itself",
+            Verdict::EntryContradictsItself => "entry-contradicts-itself",
             Verdict::Disproved => "disproved",
             Verdict::NotEnoughSaid => "not-enough-said",
         }
@@ -40,16 +49,29 @@ impl Verdict {
             (Verdict::Differs, _) => "differ",
             (Verdict::ContradictsItself, 1) => "contradicts itself",
             (Verdict::ContradictsItself, _) => "contradict themselves",
+            (Verdict::EntryContradictsItself, 1) => "whose entry in the registry contradicts itself",
+            (Verdict::EntryContradictsItself, _) => "whose entries in the registry contradict themselves",
             (Verdict::Disproved, _) => "disproved",
-            (Verdict::NotEnoughSaid, 1) => "does not say enough",
-            (Verdict::NotEnoughSaid, _) => "do not say enough",
+            (Verdict::NotEnoughSaid, _) => "cannot be checked",
+        }
+    }
+
+    /// The word in a sentence about one deployment.
+    pub fn said(self) -> &'static str {
+        match self {
+            Verdict::Agrees => "agrees",
+            Verdict::Differs => "differs",
+            Verdict::ContradictsItself => "contradicts itself",
+            Verdict::EntryContradictsItself => "the registry's entry contradicts itself",
+            Verdict::Disproved => "disproved",
+            Verdict::NotEnoughSaid => "cannot be checked",
         }
     }
 
     /// Whether a printed figure is wrong under every assumption: it is disproved, or another one of the same source excludes it.
     pub fn is_wrong(self) -> bool {
         match self {
-            Verdict::Disproved | Verdict::ContradictsItself => true,
+            Verdict::Disproved | Verdict::ContradictsItself | Verdict::EntryContradictsItself => true,
             Verdict::Differs | Verdict::Agrees | Verdict::NotEnoughSaid => false,
         }
     }
@@ -71,7 +93,7 @@ mod tests {
         let mut all = Verdict::ALL;
         all.sort_unstable();
         assert_eq!(all[0], Verdict::Disproved);
-        assert_eq!(all[4], Verdict::NotEnoughSaid);
+        assert_eq!(all[5], Verdict::NotEnoughSaid);
         assert_eq!(tally_in_words(&[Verdict::Agrees, Verdict::Disproved, Verdict::Agrees]), "2 agree, 1 disproved");
     }
 }

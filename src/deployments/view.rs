@@ -3,6 +3,7 @@
 use super::{
     file::Headline,
     judge::Judged,
+    origin::{EntryFacts, Group, PrintedBy, Snapshot},
     registry::{Finding, JudgedEntry},
     scale::OnScale,
     verdict::Verdict,
@@ -18,6 +19,16 @@ pub struct View {
     pub title: String,
     /// Facts by name: publisher, unit, time, neighbors, mechanism, source.
     pub facts: Vec<(&'static str, String)>,
+    /// The time for which the parameters hold; `None` where it is not known.
+    pub per: Option<String>,
+    /// For whom the parameters hold; `None` of an entry alone.
+    pub group: Option<Group>,
+    /// Who printed the figures.
+    pub printed_by: PrintedBy,
+    /// What the registry's entry says of itself.
+    pub entry: EntryFacts,
+    /// Addresses: the entry at the commit that was read, and the sources.
+    pub links: Vec<String>,
     /// The headline as printed.
     pub printed: Headline,
     /// Its place on the common scale.
@@ -50,6 +61,14 @@ pub struct Check {
 }
 
 impl View {
+    /// Who printed the figures, in words, with the status of an entry.
+    pub fn printer(&self) -> String {
+        match (self.printed_by, &self.entry.status) {
+            (PrintedBy::Registry, Some(status)) => format!("{} ({status})", self.printed_by.said()),
+            (printed_by, _) => printed_by.said().to_string(),
+        }
+    }
+
     /// A fact by its name.
     pub fn fact(&self, name: &str) -> Option<&str> {
         self.facts.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact.as_str())
@@ -67,19 +86,38 @@ impl From<&Judged> for View {
             ("mechanism", deployment.mechanism.clone()),
             ("source", deployment.source.clone()),
         ];
+        facts.push(("printed by", deployment.printed_by.said().to_string()));
         facts.extend(deployment.registry.iter().map(|file| ("registry", file.clone())));
+        facts.extend(deployment.entry.facts());
+        let snapshot = Snapshot::bundled().ok();
+        let entry = snapshot.zip(deployment.registry.as_ref()).map(|(snapshot, file)| snapshot.entry(file));
         View {
             name: deployment.name.clone(),
             title: deployment.title.clone(),
             facts,
+            per: Some(deployment.per.clone()),
+            group: Some(deployment.group),
+            printed_by: deployment.printed_by,
+            entry: deployment.entry.clone(),
+            links: entry.into_iter().chain(deployment.links.iter().cloned()).collect(),
             printed: deployment.printed.clone(),
             scale: judged.scale.clone(),
             verdict: judged.verdict,
             reasons: judged.reasons.clone(),
-            remarks: deployment.remarks.clone(),
+            remarks: deployment.remarks.iter().chain(&judged.slips).cloned().collect(),
             missing: deployment.missing.clone(),
             checks: judged.rows.iter().map(Check::of_row).collect(),
         }
+    }
+}
+
+impl EntryFacts {
+    /// As facts by name.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let status = self.status.iter().map(|status| ("entry's status", status.clone()));
+        let date = self.date.iter().map(|date| ("entry's date", date.clone()));
+        let authors = (!self.authors.is_empty()).then(|| ("entry by", self.authors.join(", ")));
+        status.chain(date).chain(authors).collect()
     }
 }
 
@@ -128,17 +166,26 @@ impl From<&JudgedEntry> for View {
             .map(|finding| format!("line {}, {}: {}.", finding.line, finding.field, finding.words))
             .collect();
         match agreeing {
-            0 if reasons.is_empty() => reasons.push("No printed figure follows from the others.".to_string()),
+            0 if reasons.is_empty() => {
+                reasons.push("No printed figure can be recomputed: what would be needed is not published.".to_string());
+            }
             0 => {}
-            1 => reasons.push("One printed figure follows from the others.".to_string()),
-            many => reasons.push(format!("{many} printed figures follow from the others.")),
+            1 => reasons.push("One printed figure can be recomputed, and is as printed.".to_string()),
+            many => reasons.push(format!("{many} printed figures can be recomputed, and are as printed.")),
         }
+        let text = |field: &str| entry.text(field).map(str::to_string);
+        let own = EntryFacts { status: text("status"), date: text("publication_date"), authors: Vec::new() };
         View {
             name: std::path::Path::new(&entry.file)
                 .file_name()
                 .map_or_else(|| entry.file.clone(), |name| name.to_string_lossy().into_owned()),
             title: entry.text("name").unwrap_or_default().to_string(),
-            facts: facts.collect(),
+            facts: facts.chain(own.facts()).collect(),
+            per: None,
+            group: None,
+            printed_by: PrintedBy::Registry,
+            entry: own,
+            links: Vec::new(),
             printed: judged.printed.clone(),
             scale: judged.scale.clone(),
             verdict: judged.verdict,

@@ -16,7 +16,7 @@ pub(super) const PAPERS: &[(&str, &str)] = &[
 ];
 
 /// Reads a bundled file; errors name it and the line.
-pub(super) fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
+pub(crate) fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
     toml::from_str(text).map_err(|error| Error::DataFile {
         file: name.to_string(),
         line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),

@@ -33,6 +33,7 @@ mod accounts;
 pub mod block_paths;
 pub mod boole;
 mod bundled;
+pub(crate) use self::bundled::read as bundled_toml;
 pub mod certified;
 pub mod closed_forms;
 pub mod faults;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use dp_assay::{
-    deployments::{Verdict, View},
+    deployments::{Snapshot, Verdict, View},
     provenance::{COMMIT, Content, VERSION},
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -44,6 +44,7 @@ pub fn page(found: &Found, is_reproducible: bool) -> Result<String> {
                 header {
                     h1 { (title) }
                     p.about { (found.count()) ": " (found.tally()) }
+                    @if !found.is_of_registry { (as_of(&found.snapshot)) }
                     nav aria-label="Contents" {
                         ul { @for (id, name) in CONTENTS { li { a href={ "#" (id) } { (name) } } } }
                     }
@@ -58,6 +59,24 @@ pub fn page(found: &Found, is_reproducible: bool) -> Result<String> {
         }
     };
     Ok(page.into_string() + "\n")
+}
+
+/// The day, the commit of the registry, what its entries are, and where to object.
+fn as_of(snapshot: &Snapshot) -> Markup {
+    let Snapshot { address, commit, committed, read, objections, .. } = snapshot;
+    html! {
+        p {
+            "As of " (read) ". The entries are those of the " (link(address, "Deployments Registry")) " at commit "
+            (link(&format!("{address}/tree/{commit}"), commit.get(..7).unwrap_or(commit))) " of " (committed)
+            ". Volunteers draft them, and their status is Pending or Draft: what an entry says is not the word of the curator whom it is about. "
+            "To object to an entry: " (link(objections, "its issues")) "; to a verdict: an issue of dp-assay, with the name of the deployment."
+        }
+    }
+}
+
+/// A link out of the page, which itself loads nothing.
+fn link(address: &str, words: &str) -> Markup {
+    html! { a href=(address) rel="noreferrer" { (words) } }
 }
 
 /// The place of a deployment on the page: letters, digits and hyphens.
@@ -77,8 +96,7 @@ fn section(at: usize, inner: Markup) -> Markup {
 }
 
 fn verdict(of: Verdict) -> Markup {
-    let word = of.word().replace('-', " ");
-    html! { span class={ "verdict " (of.word()) } { (word) } }
+    html! { span class={ "verdict " (of.word()) } { (of.said()) } }
 }
 
 fn all(found: &Found) -> Result<Markup> {
@@ -86,32 +104,39 @@ fn all(found: &Found) -> Result<Markup> {
     let chart = figure(
         &found.chart(),
         "chart-all",
-        &format!("The epsilon of each deployment at delta = {delta}, the largest first"),
+        &format!(
+            "The epsilon of each deployment at delta = {delta}, by the unit for which it holds, the largest first"
+        ),
         "Squares: an upper bound from what is printed. Circles: exact, where noise and counts are known. Approximate places; the table has the numbers.",
     )?;
     Ok(section(
         0,
         html! {
             div.said {
-                p { "All on one scale: epsilon at delta = " (delta) ", and how often an adversary with prior 1/2 decides correctly at most." }
-                p { "The units differ, and with them the protection: an epsilon for a day or an event is not one for a person." }
+                p { "All on one scale: epsilon at delta = " (delta) ", and of 100 yes/no guesses about one unit at even odds, how many are right at most (50 is blind guessing)." }
+                p { "The units differ, and with them the protection: an epsilon for a day or an event is not one for a person. So the tables and the panels are by unit." }
             }
             (chart)
-            div.scroll tabindex="0" role="group" aria-label="All deployments" {
+            @for (heading, views) in found.groups() {
+            @if let Some(heading) = heading { h3 { (heading) } }
+            div.scroll tabindex="0" role="group" aria-label=(heading.unwrap_or("All entries")) {
                 table.all {
                     caption { span { "≤: an upper bound from what is printed; without a sign: exact, to the last digit shown." } }
                     thead {
                         tr {
                             th scope="col" { "deployment" }
                             th.text scope="col" { "unit" }
+                            th.text scope="col" { "per" }
                             th scope="col" { "printed" }
+                            th.text scope="col" { "printed by" }
                             th scope="col" { "epsilon at " (delta) }
                             th scope="col" { "right of 100" }
                             th.text scope="col" { "verdict" }
                         }
                     }
-                    tbody { @for view in &found.views { (row(view)) } }
+                    tbody { @for view in views { (row(view)) } }
                 }
+            }
             }
         },
     ))
@@ -123,9 +148,11 @@ fn row(view: &View) -> Markup {
         tr {
             th scope="row" { a href={ "#" (id(view)) } { (view.name) } }
             td.text { (view.fact("unit").unwrap_or("-")) }
+            td.text { (view.per.as_deref().unwrap_or("-")) }
             td { (view.printed.shown()) }
+            td.text { (view.printer()) }
             td { (epsilon.replace("<=", "≤")) }
-            td { (right) }
+            td { (right.replace("<=", "≤")) }
             td.text { (verdict(view.verdict)) }
         }
     }
@@ -159,6 +186,7 @@ fn deployment(view: &View, is_of_registry: bool) -> Markup {
             dl.facts {
                 @for (name, fact) in &view.facts { div { dt { (name) } dd { (fact) } } }
                 div { dt { "printed" } dd { (view.printed.shown()) } }
+                @for (place, address) in view.links.iter().enumerate() { div { dt { "link " (place + 1) } dd { (link(address, address)) } } }
             }
             @if !view.checks.is_empty() { (checks(view, is_of_registry)) }
             (scale(view))
@@ -208,10 +236,11 @@ fn checks(view: &View, is_of_registry: bool) -> Markup {
 fn scale(view: &View) -> Markup {
     let Some(scale) = &view.scale else { return html! {} };
     let [epsilon, right] = on_scale(view);
+    let right = right.trim_start_matches("<= ");
     html! {
         p {
             "On the common scale: epsilon " (epsilon.replace("<=", "≤")) " at delta = " (exact_text(&scale.delta)) " (" (scale.by) "); right at most "
-            (right) " times in 100."
+            (right) " times in 100 (50 is blind guessing)."
         }
         div.scroll tabindex="0" role="group" aria-label={ "Accounts of " (view.name) } {
             table.accounts {

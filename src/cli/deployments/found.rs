@@ -3,7 +3,7 @@
 use dp_assay::{
     account::Delta,
     deployments::{
-        self, View,
+        self, Group, Snapshot, View,
         figure::{self, Row},
         verdict::{Verdict, tally_in_words},
     },
@@ -22,11 +22,16 @@ pub(super) struct Found {
     pub(super) delta: Delta,
     pub(super) provenance: Provenance,
     pub(super) is_of_registry: bool,
+    /// The registry as it was read.
+    pub(super) snapshot: Snapshot,
 }
 
 impl Found {
     pub(super) fn rows(&self) -> Vec<Row<'_>> {
-        self.views.iter().filter_map(|view| Some(Row { name: &view.name, scale: view.scale.as_ref()? })).collect()
+        self.views
+            .iter()
+            .filter_map(|view| Some(Row { name: &view.name, group: view.group, scale: view.scale.as_ref()? }))
+            .collect()
     }
 
     pub(super) fn chart(&self) -> dp_assay::chart::Figure {
@@ -43,6 +48,12 @@ impl Found {
         json!({
             "delta": exact(&self.delta),
             "prior": "1/2",
+            "registry": if self.is_of_registry { Value::Null } else { json!({
+                "address": self.snapshot.address,
+                "commit": self.snapshot.commit,
+                "committed": self.snapshot.committed,
+                "read": self.snapshot.read,
+            }) },
             "deployments": self.views.iter().map(object).collect::<Value>(),
             "summary": summary.into_iter().collect::<Value>(),
         })
@@ -50,24 +61,55 @@ impl Found {
 
     /// A row for each, and the reasons of those whose figures do not agree.
     pub(super) fn put_table(&self, page: &mut Page) {
-        let rows = self.views.iter().map(|view| {
+        let row = |view: &&View| {
             let [epsilon, right] = on_scale(view);
-            vec![view.name.clone(), view.printed.shown(), epsilon, right, view.verdict.word().to_string()]
-        });
-        let heading = ["name", "printed", &self.epsilon_heading(), "right of 100", "verdict"].map(String::from);
-        page.table(&heading, rows.collect());
-        page.text(format!("\n{}: {}\n", self.count(), self.tally()));
+            let per = view.per.clone().unwrap_or_else(|| "-".to_string());
+            let by = view.printed_by.word().to_string();
+            vec![view.name.clone(), per, view.printed.shown(), by, epsilon, right, view.verdict.word().to_string()]
+        };
+        let heading = ["name", "per", "printed", "printed by", &self.epsilon_heading(), "right of 100", "verdict"];
+        for (heading_of_group, views) in self.groups() {
+            page.text(heading_of_group.map_or_else(String::new, |heading| format!("{heading}:\n\n")));
+            page.table(&heading.map(String::from), views.iter().map(row).collect());
+            page.text("\n".to_string());
+        }
+        page.text(format!("{}: {}\n", self.count(), self.tally()));
         page.text(
-            "Right of 100: decisions of an adversary with prior 1/2 that are right at most, with any side knowledge.\n",
+            "Printed by: the curator's document, a paper, or an entry of the registry, which volunteers draft and which is not the curator's word.\n\
+             Right of 100: of 100 yes/no guesses about one unit at even odds, at most so many are right, with any side knowledge (50 is blind guessing).\n\
+             <=: an upper bound by what is printed; without a sign: exact. Units differ, and groups are not compared with each other.\n",
         );
+        page.text(self.as_of());
         for view in self.views.iter().filter(|view| view.verdict.is_wrong() || view.verdict == Verdict::Differs) {
-            page.text(format!("\n{}: {}\n", view.name, view.verdict.word()));
+            page.text(format!("\n{}: {}\n", view.name, view.verdict.said()));
             for reason in &view.reasons {
                 page.text(format!("  {reason}\n"));
             }
         }
         let each = if self.is_of_registry { "`--from FILE`" } else { "`assay deployments NAME`" };
         page.text(format!("\n{each} shows each figure, the accounts, and what is missing.\n"));
+    }
+
+    /// The deployments by the group of their units, in its order.
+    pub(super) fn groups(&self) -> Vec<(Option<&'static str>, Vec<&View>)> {
+        if self.is_of_registry {
+            return vec![(None, self.views.iter().collect())];
+        }
+        let of = |group: Group| self.views.iter().filter(|view| view.group == Some(group)).collect::<Vec<_>>();
+        let all = Group::ALL.into_iter().map(|(_, group)| (Some(group.heading()), of(group)));
+        all.filter(|(_, views)| !views.is_empty()).collect()
+    }
+
+    /// The day and the commit of the registry, and where to object.
+    fn as_of(&self) -> String {
+        let Snapshot { address, commit, committed, read, objections, .. } = &self.snapshot;
+        match self.is_of_registry {
+            true => String::new(),
+            false => format!(
+                "As of {read}: the registry at {address}, commit {} of {committed}. Objections to an entry: {objections}\n",
+                commit.get(..7).unwrap_or(commit)
+            ),
+        }
     }
 
     pub(super) fn count(&self) -> String {
@@ -86,6 +128,9 @@ impl Found {
             page.text(format!("{before}{}: {}\n", view.name, view.title));
             for (name, fact) in &view.facts {
                 page.text(format!("  {name}: {fact}\n"));
+            }
+            for link in &view.links {
+                page.text(format!("  link: {link}\n"));
             }
             page.text(format!("  printed: {}\n", view.printed.shown()));
             page.text(format!("  verdict: {}\n\n", view.verdict.word()));
@@ -119,7 +164,8 @@ fn put_scale(page: &mut Page, view: &View) {
     let Some(scale) = &view.scale else { return };
     let [epsilon, right] = on_scale(view);
     page.text(format!("\nepsilon at delta {}: {epsilon}, {}\n", exact_text(&scale.delta), scale.by));
-    page.text(format!("right at most {right} times in 100 at prior 1/2\n\n"));
+    let right = right.trim_start_matches("<= ");
+    page.text(format!("right at most {right} times in 100 at prior 1/2 (50 is blind guessing)\n\n"));
     let rows = scale.accounts.iter().map(|(name, epsilon)| {
         vec![name.clone(), epsilon.as_ref().map_or("-".to_string(), |epsilon| epsilon.shown(6))]
     });
@@ -137,15 +183,24 @@ pub(super) fn on_scale(view: &View) -> [String; 2] {
             format!("<= {}", printed.unwrap_or_else(|| epsilon.upper_text(6)))
         }
     };
-    [epsilon, scale.right_of_100()]
+    let sign = if scale.is_exact { "" } else { "<= " };
+    [epsilon, format!("{sign}{}", scale.right_of_100())]
 }
 
 pub(super) fn object(view: &View) -> Value {
     let scale = view.scale.as_ref();
     let mut object = json!({ "name": view.name, "title": view.title });
-    for (name, fact) in &view.facts {
+    for (name, fact) in view.facts.iter().filter(|(name, _)| !name.contains(['\'', ' '])) {
         object[*name] = json!(fact);
     }
+    object["printed_by"] = json!(view.printed_by.word());
+    object["entry_status"] = json!(view.entry.status);
+    object["entry_date"] = json!(view.entry.date);
+    object["entry_authors"] = json!(view.entry.authors);
+    object["per"] = json!(view.per);
+    object["group"] =
+        json!(view.group.and_then(|group| Group::ALL.iter().find(|(_, known)| *known == group)).map(|(name, _)| *name));
+    object["links"] = json!(view.links);
     object["printed"] =
         json!({ "epsilon": view.printed.epsilon, "delta": view.printed.delta, "rho": view.printed.rho });
     object["epsilon"] = enclosure(scale.and_then(|scale| scale.epsilon.as_ref()));

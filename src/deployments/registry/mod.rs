@@ -51,7 +51,11 @@ pub fn judge_all(path: &Path, delta: &Delta, digits: u32) -> Result<Vec<JudgedEn
 
 /// Judges an entry.
 pub fn judge(entry: Entry, delta: &Delta, digits: u32) -> Result<JudgedEntry> {
-    let findings = rules::check(&entry)?;
+    let mut findings = rules::check(&entry)?;
+    // What an entry contradicts is itself: no document of its curator was read.
+    for finding in findings.iter_mut().filter(|finding| finding.verdict == Verdict::ContradictsItself) {
+        finding.verdict = Verdict::EntryContradictsItself;
+    }
     let verdict = findings.iter().map(|finding| finding.verdict).min().unwrap_or(Verdict::NotEnoughSaid);
     let text = |name: &str| entry.text(name).map(str::to_string);
     let printed = Headline { epsilon: text("epsilon"), delta: text("delta"), rho: text("rho") };
