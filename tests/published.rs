@@ -202,7 +202,7 @@ fn rows_of_the_papers_run_with_other_inputs() {
         ("kind = 'safetab', of = 'lemma-13', ratios = ['1'], most = 5".to_string(), "ratios: 1 is out of range"),
         (
             "kind = 'safetab', of = 'lemma-holds', order = '1/2', epsilon = '1'".to_string(),
-            "order: 1/2 is out of range",
+            "order: 0.5 is out of range",
         ),
         ("kind = 'spine', of = 'race-combinations', races = 64".to_string(), "races: 64 is out of range"),
         ("kind = 'spine', of = 'theorem-2', children = 4000000, shares = 2".to_string(), "children: 4000000 is out of"),

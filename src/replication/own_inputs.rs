@@ -145,8 +145,8 @@ fn widened(least: &Rational, most: &Rational, field: &str, times: u32) -> RangeI
     if matches!(field, "order" | "orders") && times == 10 {
         low = low.max(near(1_001));
     }
-    if field == "order" && times == 2 {
-        // The order of a moment, and not one of a divergence.
+    if (field == "order" && times == 2) || field == "tracts" {
+        // The order of a moment, and not one of a divergence; a number of tracts of which all groupings are tried.
         (low, high) = (least.clone(), most.clone());
     }
     if matches!(field, "ratios" | "prior" | "priors" | "delta" | "deltas") {
