@@ -1,5 +1,5 @@
 use super::*;
-use crate::account::Counts;
+use crate::account::{Counts, conversions};
 
 fn entry(name: &str, paths: &[&[&str]]) -> Entry {
     let composition = |path: &&[&str]| Composition::new(path.iter().map(|counts| counts.parse().unwrap())).unwrap();

@@ -120,11 +120,7 @@ impl Args {
     }
 
     /// The goal: as given, or the promise of the ledger.
-    fn goal_beside(
-        &self,
-        others: &subject::Subject,
-        promise: Option<&LedgerPromise>,
-    ) -> Result<(Goal, Option<Delta>)> {
+    fn goal_beside(&self, others: &subject::Subject, promise: Option<&LedgerPromise>) -> Result<(Goal, Option<Delta>)> {
         let Some(promise) = promise.filter(|_| self.epsilon.is_none() && !self.risk.is_given()) else {
             return self.goal(others.relation(), others.repeat);
         };
