@@ -66,6 +66,10 @@ impl Counts {
     }
 
     /// The counts of a group of losses: one pair of laws, which is that of a change by exactly the shift.
+    #[cfg_attr(
+        not(feature = "mechanisms"),
+        allow(dead_code, reason = "used by certificates, of the feature mechanisms")
+    )]
     pub(crate) fn of_group(group: &Group) -> Self {
         let Group { law, shift, copies } = group.clone();
         Counts { law, count: copies, shift, free_rows: false, changes: Changes::Exactly }

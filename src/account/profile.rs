@@ -201,7 +201,26 @@ pub trait Account: Sync {
 
     /// The same of delta(epsilon).
     fn delta_of_directions(&self, epsilon: &Epsilon, digits: u32) -> Result<Option<[Answer; 2]>> {
-        self.evaluator().of_directions(|one| delta_alone(self, one, epsilon, digits))
+        let both = self.evaluator().of_directions(|one| delta_alone(self, one, epsilon, digits))?;
+        for (direction, answer) in Direction::ALL.into_iter().zip(both.iter().flatten()) {
+            confirm(self, |defined| defined.confirms_delta_of(direction, epsilon, answer))?;
+        }
+        Ok(both)
+    }
+
+    /// The same of one direction alone, by an evaluator of this account.
+    fn delta_of_direction_by(
+        &self,
+        evaluator: &Evaluator,
+        direction: Direction,
+        epsilon: &Epsilon,
+        digits: u32,
+    ) -> Result<Option<Answer>> {
+        let answer = evaluator.of_direction(direction, |one| delta_alone(self, one, epsilon, digits))?;
+        if let Some(answer) = &answer {
+            confirm(self, |defined| defined.confirms_delta_of(direction, epsilon, answer))?;
+        }
+        Ok(answer)
     }
 
     /// The privacy profile at the given points, on all cores.

@@ -77,7 +77,7 @@ impl fmt::Display for Means {
             Means::Both => "comparison with continuous Gaussian noise, and moments of the loss",
             Means::Closed => "1 - alpha, which every pair has at alpha = 0 and 1",
             Means::Unsampled => "the same noise without sampling, which is at most as private",
-            Means::Definition => "the outcomes of every count as it is defined, added up on a grid",
+            Means::Definition => "the outcomes as the mechanism defines them, added up on a grid",
             Means::Zcdp => "the bound by zCDP",
             Means::Nothing => "nothing independent",
         })

@@ -233,7 +233,7 @@ pub fn deciding_direction(prior: &Rational, neighbors: Neighbors) -> Option<Dire
 fn delta_of(account: &impl Account, direction: Option<Direction>, epsilon: &Rational, digits: u32) -> Result<Answer> {
     let of_one = |direction: Direction| {
         let evaluator = account.evaluator();
-        evaluator.of_direction(direction, |one| account.delta_by(one, epsilon, digits))
+        account.delta_of_direction_by(&evaluator, direction, &epsilon.clone().try_into()?, digits)
     };
     match direction.map(of_one).transpose()?.flatten() {
         Some(answer) => Ok(answer),

@@ -92,7 +92,7 @@ pub(super) fn pairs(law: &Law, shift: u64, one: u64, is_exact: bool) -> Option<V
             // Of the changes by as many records the largest is the worst.
             for change in (1..=records(shift)).map(|records| records.saturating_mul(one).min(shift)) {
                 let known = of_law(&law_of_key(key.noise()), change);
-                let Some((known, new)) = known.zip(new_key(key, change)) else { return None };
+                let (known, new) = known.zip(new_key(key, change))?;
                 all.extend([(records(change), new), (records(change), known)]);
             }
             Some(all)
@@ -395,7 +395,7 @@ fn laplace(s: &Rational) -> Listed {
     let below = Outcome { p: above.q, q: above.p, loss: above.loss.negated() };
     let mut listed = Listed { common: vec![above, below], ..Listed::default() };
     // At -t, 0 < t < s: densities e^-t / 2 and e^-(s - t) / 2, loss s - 2 t.
-    let at = |k: i64| Rational::from(s * Rational::from((k, INTERVALS)));
+    let at = |k: i64| s * Rational::from((k, INTERVALS));
     for k in 0..INTERVALS {
         let (near, far) = (at(k), at(k + 1));
         let mass = |a: &Rational, b: &Rational| {
@@ -403,7 +403,7 @@ fn laplace(s: &Rational) -> Listed {
             let inner = bits(&Rational::from(a - b)).exp_m1().negate();
             Ends::of(&half(bits(&Rational::from(-a)).exp().mul(&inner)))
         };
-        let of_loss = |t: &Rational| Ends::of_rational(&Rational::from(s - Rational::from(t * 2_u32)));
+        let of_loss = |t: &Rational| Ends::of_rational(&(s - Rational::from(t * 2_u32)));
         let (p, q) = (mass(&near, &far), mass(&Rational::from(s - &far), &Rational::from(s - &near)));
         let loss = Ends { lower: of_loss(&far).lower, upper: of_loss(&near).upper };
         listed.common.push(Outcome { p, q, loss });

@@ -23,7 +23,7 @@ use self::{
 use super::{Answer, Counts};
 use crate::{
     error::{Error, Result},
-    law::{Changes, Law},
+    law::{Changes, Direction, Law},
     numeric::Enclosure,
 };
 
@@ -87,11 +87,12 @@ impl Defined {
 
     /// Refuses an answer about delta(epsilon) that it excludes.
     pub fn confirms_delta(&self, epsilon: &Rational, answer: &Answer) -> Result<()> {
-        const WHAT: &str = "a delta (by an engine and by the definition of the mechanism)";
-        match self.delta(epsilon) {
-            Some(own) if !own.overlaps(&answer.value) => Err(Error::Contradiction { what: WHAT }),
-            _ => Ok(()),
-        }
+        overlapping(self.delta(epsilon).as_ref(), answer)
+    }
+
+    /// The same about one direction.
+    pub fn confirms_delta_of(&self, direction: Direction, epsilon: &Rational, answer: &Answer) -> Result<()> {
+        overlapping(self.delta_of_directions(epsilon).map(|both| direction.of(both)).as_ref(), answer)
     }
 
     /// Refuses an answer about epsilon at delta that it excludes: delta(lower) is at least delta, and delta(upper) at most.
@@ -159,22 +160,22 @@ impl Definition {
 
     /// The ways to choose the changes of equal counts.
     fn choices_of(&self, counts: &Counts) -> Option<Vec<Choice>> {
-        let Some(copies) = counts.count.checked_mul(self.repeat) else { return None };
+        let copies = counts.count.checked_mul(self.repeat)?;
         let is_exact = counts.changes == Changes::Exactly;
         let has_choice = matches!(counts.law, Law::Table(_) | Law::Perturbation(_) | Law::UnknownKey(_));
         // Of log-concave noise all records in the same counts are the worst way; a group's guarantee is another one.
         if self.group > 1 && (is_of_either_relation(&counts.law) || counts.law.is_sampled() || has_choice && is_exact) {
             return None;
         }
-        let Some(shift) = counts.shift.checked_mul(self.group) else { return None };
-        let Some(pairs) = listed::pairs(&counts.law, shift, counts.shift, is_exact) else { return None };
+        let shift = counts.shift.checked_mul(self.group)?;
+        let pairs = listed::pairs(&counts.law, shift, counts.shift, is_exact)?;
         let pairs: Vec<(u64, Arc<Listed>)> =
             pairs.into_iter().map(|(records, listed)| (records, Arc::new(listed))).collect();
         if !has_choice {
             return Some(pairs.into_iter().map(|(_, listed)| vec![(listed, copies)]).collect());
         }
         // Each record changes up to so many counts, by one of them each.
-        let Some(changes) = copies.checked_mul(self.group) else { return None };
+        let changes = copies.checked_mul(self.group)?;
         let mut ways: Vec<(u64, Choice)> = vec![(changes, Vec::new())];
         for (at, (records, listed)) in pairs.iter().enumerate() {
             let is_last = at + 1 == pairs.len();
@@ -195,6 +196,15 @@ impl Definition {
         let choices: Vec<Choice> =
             ways.into_iter().map(|(_, choice)| choice).filter(|choice| !choice.is_empty()).collect();
         (choices.len() <= MOST_WAYS && !choices.is_empty()).then_some(choices)
+    }
+}
+
+fn overlapping(own: Option<&Enclosure>, answer: &Answer) -> Result<()> {
+    match own {
+        Some(own) if !own.overlaps(&answer.value) => {
+            Err(Error::Contradiction { what: "a delta (by an engine and by the definition of the mechanism)" })
+        }
+        _ => Ok(()),
     }
 }
 
