@@ -23,7 +23,7 @@ use dp_assay::{
         tabulate::{
             Job, Outcome, ProgramInputs, PublicJob,
             coterminous::Coterminous,
-            levels::{CountNoise, TabulatedLevel},
+            levels::{CountNoise, KnownPersons, TabulatedLevel},
             output::ReleaseTables,
             two_stage::Tabulation,
         },
@@ -50,6 +50,7 @@ fn plan(regions: usize, threshold: i64) -> TabulatedLevel {
         suppression: Some([20, 21]),
         iterations: (0..1000).map(|i| TabulatedIteration { iteration: code(i), detailed_only: false }).collect(),
         regions: (0..regions).map(|i| format!("{i:011}")).collect(),
+        known: KnownPersons::default(),
     }
 }
 

@@ -157,8 +157,8 @@ impl LevelFacts {
 
     pub(super) fn of(level: &TabulatedLevel) -> LevelFacts {
         LevelFacts {
-            people: level.people.clone(),
-            alone: level.alone.clone(),
+            people: level.known.people.clone(),
+            alone: level.known.alone.clone(),
             kind: (level.region_type.granularity() as u64, level.level.number().into()),
             stability: level.stability.into(),
             iterations: level.iterations.len() as u64,

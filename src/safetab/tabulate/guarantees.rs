@@ -160,7 +160,8 @@ impl AccountedLevel for TabulatedLevel {
     fn part(levels: &[&Self], privacy: Privacy) -> Part {
         let budget = levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget);
         let facts: Vec<LevelFacts> = levels.iter().map(|level| LevelFacts::of(level)).collect();
-        let places = levels.iter().map(|level| level.places.as_ref().map(|(sample, column)| (&**sample, *column)));
+        let places =
+            levels.iter().map(|level| level.known.places.as_ref().map(|(sample, column)| (&**sample, *column)));
         Part::of(budget, &facts, privacy, PlaceSample::places(places))
     }
 }
@@ -285,7 +286,7 @@ fn worst_of(changes: &[Change], delta: &Delta, stop: &Stop) -> Result<Found> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::levels::CountNoise;
+    use super::super::levels::{CountNoise, KnownPersons};
     use super::*;
     use crate::law::Law;
     use crate::{
@@ -327,9 +328,7 @@ mod tests {
             suppression: None,
             iterations: [vec![key(true); only], vec![key(false); others]].concat(),
             regions: vec![String::new()],
-            people: None,
-            alone: None,
-            places: None,
+            known: KnownPersons::default(),
             budget,
         }
     }

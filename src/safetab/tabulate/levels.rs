@@ -53,6 +53,13 @@ pub struct TabulatedLevel {
     pub iterations: Vec<TabulatedIteration>,
     /// The entities in ascending order.
     pub regions: Vec<String>,
+    /// Which persons there can be, for the guarantee.
+    pub known: KnownPersons,
+}
+
+/// What is known of the persons that a level can have; by default nothing, so that its guarantee is an upper bound.
+#[derive(Clone, Debug, Default)]
+pub struct KnownPersons {
     /// The groups of all persons, and the number of the kind of this level among theirs, if they are enumerated.
     pub(in crate::safetab) people: Option<(Arc<Memberships>, usize)>,
     /// The largest numbers of groups of both kinds of persons at this level alone, if those are enumerated.
@@ -122,9 +129,11 @@ impl TabulatedLevel {
             suppression: suppression.transpose()?,
             iterations: specification.key_set(granularity, level),
             regions: geography.entities(region_type).to_vec(),
-            people: specification.people().map(|people| (people, specification.kind(granularity, level))),
-            alone: specification.alone(granularity, level),
-            places: None,
+            known: KnownPersons {
+                people: specification.people().map(|people| (people, specification.kind(granularity, level))),
+                alone: specification.alone(granularity, level),
+                places: None,
+            },
             budget,
         })
     }
@@ -160,8 +169,9 @@ pub fn levels(
     for (column, &region_type) in types.iter().enumerate() {
         for level in IterationLevel::ALL {
             if *config.budget(region_type, level) > 0 {
-                let level = TabulatedLevel::new(region_type, level, config, specification, geography)?;
-                levels.push(TabulatedLevel { places: places.clone().map(|places| (places, column)), ..level });
+                let mut level = TabulatedLevel::new(region_type, level, config, specification, geography)?;
+                level.known.places = places.clone().map(|places| (places, column));
+                levels.push(level);
             }
         }
     }

@@ -260,7 +260,7 @@ fn add(count: i64, noise: Option<i64>) -> Result<i64> {
 mod tests {
     use rug::Rational;
 
-    use super::super::levels::CountNoise;
+    use super::super::levels::{CountNoise, KnownPersons};
     use super::*;
     use crate::{
         loss::law::Law,
@@ -289,9 +289,7 @@ mod tests {
             stage_2: noise("7/2"),
             thresholds: [20, 100, 1000],
             suppression: None,
-            people: None,
-            alone: None,
-            places: None,
+            known: KnownPersons::default(),
             iterations: (0..50).map(|i| TabulatedIteration { iteration: code(i), detailed_only: i % 5 == 0 }).collect(),
             regions: (0..regions).map(|i| i.to_string()).collect(),
         }
