@@ -10,7 +10,7 @@
 //! places that shares the fewest levels decides: [`Spine::partings`].
 //!
 //! The account is exact if records of every kind exist: places do, and two records that differ in all queries with several counts exist if
-//! the schema allows them ([`Schema::changes_all`](crate::release::schema::Schema::changes_all)). Otherwise it is an upper bound, which says why.
+//! the schema allows them (`Schema::changes_all`). Otherwise it is an upper bound, which says why.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! A mechanism by its definition: a second way from the question to delta(epsilon), which shares only [`numeric`](crate::numeric) with the engines.
 //!
 //! It starts at the parameters as they were given: which counts a record changes, by how much, under which relation, for how many records and releases. From these it
-//! lists the outcomes of each count under both hypotheses ([`listed`]), chooses the direction and the changes, and adds up losses on a grid ([`grid`]). A fault in how
+//! lists the outcomes of each count under both hypotheses (`listed`), chooses the direction and the changes, and adds up losses on a grid (`grid`). A fault in how
 //! counts are composed, in an infinite mass or a direction shows where the answer lies outside.
 //!
 //! It says nothing of more than a few hundred counts, of more than a few dozen ways in which the data can choose, of a bounded range, and of releases with paths.
