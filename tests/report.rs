@@ -168,7 +168,7 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
         let printed = printed_row(&risk.iter().map(String::as_str).collect::<Vec<_>>(), &name);
         assert_eq!(
             [&own[1], &own[2], &own[4], &own[5]],
-            [&printed[1], &printed[2], &printed[3], &printed[4]],
+            [&printed[1], &printed[2], &printed[4], &printed[5]],
             "{name}"
         );
         let upper: f64 = line["correct_decision_upper"]["upper"].to_string().parse().expect("a number");

@@ -294,6 +294,22 @@ mod tests {
         assert!(key("discrete-laplace:1:-200").delta("100", 12).is_ok());
     }
 
+    /// The one finite loss of the pair is zero, so that no sum of losses is left beside Laplace noise: delta is 1/2 and half of that of the noise.
+    #[test]
+    fn a_pair_without_a_finite_loss_stands_beside_continuous_laplace_noise() {
+        let laplace = Composition::new([Counts::parse("laplace", "2x2").unwrap()]).unwrap();
+        // Two directions that differ.
+        let pair = of_pair(&[("1/2", "1/4"), ("1/2", "0"), ("0", "3/4")], 1);
+        let equal = of_pair(&[("1/2", "1/2"), ("1/2", "0"), ("0", "1/2")], 1);
+        for epsilon in ["0", "1/10", "3/4"].map(|epsilon| parse(epsilon).unwrap()) {
+            let own = laplace.delta(epsilon.clone(), 12).unwrap().value;
+            let half = Enclosure::double(0.5, 64).add(&own.times_power_of_two(-1));
+            let found = equal.compose(&laplace).unwrap().delta(epsilon.clone(), 12).unwrap().value;
+            assert!(found.overlaps(&half) && found.is_tight(10), "{found} {half}");
+            assert!(pair.compose(&laplace).unwrap().delta(epsilon, 12).is_ok());
+        }
+    }
+
     /// At epsilon = 1 no known key has so large a loss, so delta is the mass of the tail: q^39 / (1 + q) with q = exp(-1/2).
     #[test]
     fn a_new_key_is_enclosed_at_every_number_of_digits() {

@@ -89,12 +89,17 @@ fn by_profile(account: &impl Account, delta: &Delta, exact: &Enclosure) -> Resul
     Ok(enclosure::smaller(&epsilon, by_later.upper()))
 }
 
-/// Encloses the least posterior of this prior that outputs exceed with at most that probability; 1 where an infinite loss is the least.
+/// The posterior of this prior that goes with it, which outputs exceed with at most that probability: 1 for an infinite loss.
 pub fn posterior_of_outputs(prior: &Rational, exceeded: &Exceeded) -> Enclosure {
-    let upper = match exceeded.epsilon.is_finite() {
+    match exceeded.epsilon.is_finite() {
         true => posterior_at(prior, &Enclosure::new(exceeded.epsilon.clone(), exceeded.epsilon.clone())),
         false => Enclosure::double(1.0, 64),
-    };
+    }
+}
+
+/// Encloses the least posterior of this prior that outputs exceed with at most that probability.
+pub(super) fn least_posterior_of_outputs(prior: &Rational, exceeded: &Exceeded) -> Enclosure {
+    let upper = posterior_of_outputs(prior, exceeded);
     // A loss that is not proven to be the least bounds it from above; the least is at least zero, which leaves the prior as it is.
     if exceeded.is_least { upper } else { Enclosure::rational(prior, upper.upper().prec()).hull(&upper) }
 }

@@ -19,7 +19,7 @@ use super::{
     check_length, check_prior,
     events::posterior_of_events,
     odds,
-    outputs::posterior_of_outputs,
+    outputs::least_posterior_of_outputs,
 };
 use crate::{
     account::{
@@ -206,7 +206,7 @@ impl RiskPromise {
             RiskPromise::PosteriorOfOutputs { prior, delta, .. } => {
                 let exceeded = least_exceeded(&changes(account)?, delta)?;
                 let proof = Proof::bound("the tail of the privacy loss of every change");
-                Ok(Answer { met: exceeded.is_least, value: posterior_of_outputs(prior, &exceeded), proof })
+                Ok(Answer { met: exceeded.is_least, value: least_posterior_of_outputs(prior, &exceeded), proof })
             }
         }
     }

@@ -196,8 +196,11 @@ fn of_law(law: &Law, shift: u64) -> Option<Listed> {
         Law::Gaussian { sigma2 } => Some(normal(sigma2, shift, &Rational::from(1))),
         Law::SampledGaussian { rate, sigma2 } => Some(normal(sigma2, shift, rate)),
         Law::Laplace { scale } => Some(laplace(&(Rational::from(shift) / scale))),
+        // About one record alone.
+        Law::RandomizedResponse { .. } | Law::Approximate { .. } | Law::Pair(_) if shift > 1 => None,
         Law::RandomizedResponse { epsilon, answers } => Some(responses(epsilon, *answers)),
-        Law::Pure { epsilon } => Some(responses(epsilon, 2)),
+        // Each step of the change spends epsilon.
+        Law::Pure { epsilon } => Some(responses(&Rational::from(epsilon * shift), 2)),
         Law::Approximate { epsilon, delta } => {
             let mut listed = responses(epsilon, 2);
             let rest = Ends::of_rational(&Rational::from(1 - delta));

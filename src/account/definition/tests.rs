@@ -74,6 +74,7 @@ fn it_contains_the_certified_answers_and_is_narrow() {
         one("laplace", "2x3"),
         one("randomized-response", "1:3x2"),
         one("pure", "1/2x6"),
+        one("pure", "1/4x2@3"),
         one("approximate", "1:1/1000x3"),
         of_law(skewed(), 2, 1),
         of_law(skewed(), 1, 3),

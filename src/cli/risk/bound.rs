@@ -202,6 +202,7 @@ impl Line {
                 "posterior after events, privacy profile, zCDP or the largest loss"
             };
             object["posterior_exceeded_by"] = json!(by);
+            object["posterior_exceeded_is_least"] = json!(exceeded.is_least);
         }
         object["epsilon"] = output::enclosure(finite(&self.bound.epsilon));
         object["correct_decision_by_epsilon"] = correct_by_epsilon.to_json();
@@ -379,10 +380,7 @@ fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
         by.advantage.upper_text(6),
         near_one(&bound.posterior_of_events.value),
         near_one(by.posterior),
-        // The number that is exceeded as rarely: the upper end.
-        line.exceeded().map_or_else(String::new, |posterior| {
-            near_one(&Enclosure::new(posterior.upper().clone(), posterior.upper().clone()))
-        }),
+        line.exceeded().as_ref().map_or_else(String::new, near_one),
     ]
 }
 

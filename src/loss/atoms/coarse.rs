@@ -79,7 +79,8 @@ fn merged(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> Option<(Vec<
 impl Coarse {
     /// The losses of a sum tilted by c, with a truncated tilted mass of about 2^-cut.
     pub(in crate::loss) fn new(sum: &LossSum, c: &Rational, cut: u32) -> Result<Self> {
-        let groups = sum.groups().len() as u32;
+        // None where the one finite loss of all others is zero.
+        let groups = sum.groups().len().max(1) as u32;
         let fineness = Fineness::of(sum, cut + groups.ilog2() + 3);
         let of_group = |group| terms::of_group(group, c, fineness);
         let single: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
