@@ -8,7 +8,7 @@ use dp_assay::{
 };
 use rug::Rational;
 
-use crate::common::{composition, counts};
+use crate::common::{composition, counts, program::json};
 
 fn sampled(text: &str) -> Composition {
     Composition::new(text.split(' ').map(|text| Counts::parse_sampled(text).unwrap())).unwrap()
@@ -414,4 +414,13 @@ fn release_files_have_sampled_noise() {
     is_unsuitable(release(&RUN.replace("times = 100\n", "times = 100\nrows = 2\n")), "rows");
     is_unsuitable(release(&RUN.replace("add-remove", "bounded")), "add-remove");
     is_unsuitable(release(RUN).unwrap().composition(&[] as &[&str], Some(Neighbors::Bounded)), "add-remove");
+}
+
+/// An epsilon far beyond every likely loss ended in a panic: its grid would have more nodes than there are integers of 64 bits.
+#[test]
+fn an_epsilon_far_beyond_every_likely_loss_is_answered() {
+    let answer = json(&["delta", "--epsilon", "1e6", "--sampled", "1.04e-6:gaussian:0.274x2"]);
+    let upper = answer["delta"]["upper"].to_string();
+    let exponent = upper.split("e-").nth(1).and_then(|exponent| exponent.parse::<u64>().ok());
+    assert!(exponent.is_some_and(|exponent| exponent > 1_000_000), "{answer}");
 }

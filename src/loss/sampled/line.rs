@@ -52,7 +52,8 @@ pub(super) struct Node<F> {
 impl Grid {
     /// How many nodes.
     pub(super) fn len(&self) -> f64 {
-        (self.to - self.from + 1) as f64
+        // In doubles: the ends of a grid that is far too long are those of the integers.
+        self.to as f64 - self.from as f64 + 1.0
     }
 
     /// A grid whose errors are about exp(ln_relative) times the moment, whose logarithm is about `ln_moment`, where it is bounded nearly as closely.
