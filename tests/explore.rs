@@ -456,7 +456,13 @@ fn moved(server: &Server, options: Value) -> Value {
     let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
     // Values that the view does not show are not computed.
     let mut forget = |line: &mut Value| {
-        for key in ["posterior_upper", "posterior_exceeded", "posterior_exceeded_by", "provenance"] {
+        for key in [
+            "posterior_upper",
+            "posterior_exceeded",
+            "posterior_exceeded_by",
+            "posterior_exceeded_is_least",
+            "provenance",
+        ] {
             line.as_object_mut().expect("an object").remove(key);
         }
     };

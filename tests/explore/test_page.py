@@ -206,7 +206,7 @@ def test_every_view_is_downloaded_as_its_command_prints_it(driver, full_server, 
     assert len(asked) == len(commands) and asked
     left_out = {"provenance"}
     if view.startswith("allocate"):
-        left_out |= {"posterior_exceeded", "posterior_exceeded_by"}
+        left_out |= {"posterior_exceeded", "posterior_exceeded_by", "posterior_exceeded_is_least"}
 
     def kept(value):
         if isinstance(value, dict):
