@@ -38,7 +38,7 @@ pub(super) struct OnGrid {
     step: f64,
     /// The sum of the offsets of all counts.
     offset: Ends,
-    /// What loss is at most added by points that are taken for others, on both sides.
+    /// The largest loss that is added where a loss close to a point of the grid is taken to be on it.
     slack: f64,
 }
 
@@ -247,7 +247,7 @@ impl Measure {
         }
     }
 
-    /// That of so many independent counts.
+    /// That of this number of independent counts.
     fn repeated(self, copies: u64) -> Option<Self> {
         let (mut power, mut rest) = (self, copies);
         let mut all: Option<Measure> = None;

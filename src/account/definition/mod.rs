@@ -174,7 +174,7 @@ impl Definition {
         if !has_choice {
             return Some(pairs.into_iter().map(|(_, listed)| vec![(listed, copies)]).collect());
         }
-        // Each record changes up to so many counts, by one of them each.
+        // The largest number of changes by one record: each record changes up to all of these counts.
         let changes = copies.checked_mul(self.group)?;
         let mut ways: Vec<(u64, Choice)> = vec![(changes, Vec::new())];
         for (at, (records, listed)) in pairs.iter().enumerate() {
