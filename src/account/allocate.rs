@@ -206,9 +206,9 @@ fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, del
     let (mut low, mut high) = (-60.0, 60.0);
     for _ in 0..100 {
         let middle: f64 = (low + high) / 2.0;
-        if spent(middle.exp()) > rho { low = middle } else { high = middle }
+        if spent(libm::exp(middle)) > rho { low = middle } else { high = middle }
     }
-    high.exp()
+    libm::exp(high)
 }
 
 /// The rho with rho + 2 sqrt(rho ln(1 / delta)) = epsilon, in doubles; near epsilon = 0, where that is nothing, the rho of Gaussian noise with delta(0) = delta,

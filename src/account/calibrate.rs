@@ -179,11 +179,11 @@ pub fn guess<A: Account>(
     let at = ends(epsilon)?.0;
     let ln_delta = Enclosure::rational(delta, 100).ln().approximate();
     let excess = |ln: f64| -> Result<f64> {
-        Ok(family(&rational::from_f64(ln.exp().clamp(least, most))?)?.evaluator().ln_hockey_stick_approx(&at)?
+        Ok(family(&rational::from_f64(libm::exp(ln).clamp(least, most))?)?.evaluator().ln_hockey_stick_approx(&at)?
             - ln_delta)
     };
-    let (mut low, mut high) = (least.ln(), most.ln());
-    let (mut x, mut previous) = (start.clamp(least, most).ln(), None::<(f64, f64)>);
+    let (mut low, mut high) = (libm::log(least), libm::log(most));
+    let (mut x, mut previous) = (libm::log(start.clamp(least, most)), None::<(f64, f64)>);
     for _ in 0..60 {
         let value = excess(x)?;
         // Too little noise: delta is above its target, or so far above that the value is NaN.
@@ -210,7 +210,7 @@ pub fn guess<A: Account>(
         previous = Some((x, value));
         x = next;
     }
-    Ok(x.exp().clamp(least, most))
+    Ok(libm::exp(x).clamp(least, most))
 }
 
 #[cfg(test)]

@@ -117,14 +117,14 @@ impl Conversion {
     /// are at the ends.
     pub fn delta_approx(self, account: &impl Account, epsilon: f64) -> Result<f64> {
         let finite = self.delta_approx_of_finite(account, epsilon)?;
-        Ok(account.infinite_loss().map_or(finite, |infinite| infinite.ln_approx(finite.ln()).exp()))
+        Ok(account.infinite_loss().map_or(finite, |infinite| libm::exp(infinite.ln_approx(libm::log(finite)))))
     }
 
     fn delta_approx_of_finite(self, account: &impl Account, epsilon: f64) -> Result<f64> {
         let rho = account.rho().to_f64();
         Ok(match self {
             Conversion::BunSteinke if epsilon <= rho => 1.0,
-            Conversion::BunSteinke => (-(epsilon - rho).powi(2) / (4.0 * rho)).exp(),
+            Conversion::BunSteinke => libm::exp(-(epsilon - rho).powi(2) / (4.0 * rho)),
             Conversion::BestOrder => conversions::best_order_delta_approx(rho, None, epsilon),
             Conversion::Renyi => {
                 let all = account.extremes()?;
@@ -137,7 +137,7 @@ impl Conversion {
                     return Ok(1.0);
                 }
                 // (e^E - e^eps) / (e^E + 1), without an exponential that overflows.
-                ((1.0 - (epsilon - most).exp()) / (1.0 + (-most).exp())).max(0.0)
+                ((1.0 - libm::exp(epsilon - most)) / (1.0 + libm::exp(-most))).max(0.0)
             }
         })
     }

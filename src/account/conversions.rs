@@ -42,7 +42,7 @@ pub fn zcdp_delta(rho: &Rho, epsilon: &Epsilon, digits: u32) -> Enclosure {
 fn exp_of_square(rho: &Rational, u: &Rational, bits: u32) -> Enclosure {
     let exponent = -u.clone().square() / Rational::from(rho * 4_u32);
     // exp(-2^128) is below the smallest positive float, so a larger exponent needs no more bits.
-    let size = exponent.to_f64().abs().log2().clamp(0.0, 128.0) as u32;
+    let size = libm::log2(exponent.to_f64().abs()).clamp(0.0, 128.0) as u32;
     Enclosure::rational(&exponent, bits + size).exp()
 }
 
@@ -74,7 +74,7 @@ fn ln_approx(delta: &Delta) -> f64 {
 }
 
 fn epsilon_approx(rho: f64, composition: Option<&Composition>, ln_delta: f64, s: f64) -> f64 {
-    (rho_or_exact(rho, composition, s) + s * s.ln() - (s + 1.0) * s.ln_1p() - ln_delta) / s
+    (rho_or_exact(rho, composition, s) + s * libm::log(s) - (s + 1.0) * libm::log1p(s) - ln_delta) / s
 }
 
 /// alpha - 1 at the best order, searched for in doubles.
@@ -150,10 +150,10 @@ fn by_order(s: &Rational, ln_mgf: &Enclosure, ln_delta: &Enclosure) -> Enclosure
 pub fn best_order_delta_approx(rho: f64, composition: Option<&Composition>, epsilon: f64) -> f64 {
     let ln_delta = |s: f64| {
         let ln_mgf = rho_or_exact(rho, composition, s);
-        ln_mgf - s * epsilon + s * s.ln() - (s + 1.0) * s.ln_1p()
+        ln_mgf - s * epsilon + s * libm::log(s) - (s + 1.0) * libm::log1p(s)
     };
     let start = ((epsilon - rho) / (2.0 * rho)).clamp(1e-6, 1e9);
-    ln_delta(extremum::golden_section(0.0, start, ln_delta)).exp().min(1.0)
+    libm::exp(ln_delta(extremum::golden_section(0.0, start, ln_delta))).min(1.0)
 }
 
 fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {

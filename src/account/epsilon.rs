@@ -345,7 +345,7 @@ impl Profile for SumEvaluator {
         let (mean, deviation) = self.has_steps().then(|| self.mean_and_deviation_approx())?;
         let ln = -Enclosure::rational(delta, 64).ln().approximate();
         let far = (2.0 * ln).sqrt();
-        let far = if far > 1.5 { far - (far.ln() + 0.92) / far } else { 0.0 };
+        let far = if far > 1.5 { far - (libm::log(far) + 0.92) / far } else { 0.0 };
         let (start, step) = (mean + far * deviation, deviation / (1.0 + far));
         (start.is_finite() && step > 1e-9 * start).then_some((start, step))
     }

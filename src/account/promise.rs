@@ -269,7 +269,7 @@ pub(crate) fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, D
     let power = Rational::from(1 - beta).to_f64();
     let mu = z + quantile_approx(power);
     let epsilon = (z * mu - mu * mu / 2.0).max(0.0);
-    let delta = (power - epsilon.exp() * alpha.to_f64()).clamp(1e-300, 0.999_999);
+    let delta = (power - libm::exp(epsilon) * alpha.to_f64()).clamp(1e-300, 0.999_999);
     Ok((Enclosure::double(epsilon, 64), Delta::new(rational::from_f64(delta)?)?))
 }
 

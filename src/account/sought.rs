@@ -277,21 +277,21 @@ impl Question {
         };
         // By how much the promise is missed, an approximation; zero and below where it is proven to be kept.
         let missed = |ln: f64| -> Result<f64> {
-            let account = family(&rounded(ln.exp())?)?;
+            let account = family(&rounded(libm::exp(ln))?)?;
             match promise.kept_by(&account, &account)? {
                 Certainty::Yes => Ok(f64::NEG_INFINITY),
                 _ => promise.missed_by_approx(&account),
             }
         };
-        let (first, last) = (grid.least.to_f64().ln(), grid.most.to_f64().ln());
-        let points = ((last - first) / RATIO.ln()).ceil().clamp(1.0, 400.0) as usize;
+        let (first, last) = (libm::log(grid.least.to_f64()), libm::log(grid.most.to_f64()));
+        let points = ((last - first) / libm::log(RATIO)).ceil().clamp(1.0, 400.0) as usize;
         let step = (last - first) / points as f64;
         let mut best = (f64::INFINITY, first);
         for k in 0..=points {
             let ln = first + step * k as f64;
             let value = missed(ln)?;
             if value == f64::NEG_INFINITY {
-                return Ok(Some(rounded(ln.exp())?));
+                return Ok(Some(rounded(libm::exp(ln))?));
             }
             if value < best.0 {
                 best = (value, ln);
@@ -304,7 +304,7 @@ impl Question {
             let two = [low + third, high - third];
             let values = [missed(two[0])?, missed(two[1])?];
             if let Some(at) = values.iter().position(|value| *value == f64::NEG_INFINITY) {
-                return Ok(Some(rounded(two[at].exp())?));
+                return Ok(Some(rounded(libm::exp(two[at]))?));
             }
             if values[0] < values[1] { high = two[1] } else { low = two[0] }
         }

@@ -77,7 +77,7 @@ pub(super) fn epsilon_by(evaluator: &SumEvaluator, rho: f64, alpha: &Rational) -
     let lines = Lines::new(Source::Sum(evaluator), rho, alpha, OF_DOUBLES);
     lines.highest_approx(1e-9, |eps| {
         let (height, _) = lines.height_approx(eps)?;
-        Ok(if eps >= 0.0 { height } else { height * eps.exp() })
+        Ok(if eps >= 0.0 { height } else { height * libm::exp(eps) })
     })
 }
 

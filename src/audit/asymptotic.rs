@@ -15,7 +15,7 @@ pub fn chi_square_tail_approx(n: u64, t: f64) -> f64 {
         return upper_gamma_share_approx(n as f64 / 2.0, t / 2.0);
     }
     let spread = 2.0 / (9.0 * n as f64);
-    let z = ((t / n as f64).cbrt() - (1.0 - spread)) / spread.sqrt();
+    let z = (libm::cbrt(t / n as f64) - (1.0 - spread)) / spread.sqrt();
     lower_approx(-z)
 }
 
@@ -28,7 +28,7 @@ fn upper_gamma_share_approx(a: f64, x: f64) -> f64 {
         return 1.0;
     }
     let ln_gamma = Float::with_val(64, a).ln_gamma().to_f64();
-    let front = (a * x.ln() - x - ln_gamma).exp();
+    let front = libm::exp(a * libm::log(x) - x - ln_gamma);
     if front == 0.0 && x > a {
         return 0.0;
     }

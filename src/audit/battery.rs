@@ -251,7 +251,7 @@ impl Audited {
         let mut rest = (0.0, 0.0);
         let mut add = |count: f64, expected: f64| {
             chi += (count - expected).powi(2) / expected;
-            ratio += if count > 0.0 { 2.0 * count * (count / expected).ln() } else { 0.0 };
+            ratio += if count > 0.0 { 2.0 * count * libm::log(count / expected) } else { 0.0 };
             cells += 1;
         };
         for (count, expected) in counts.iter().zip(expected) {
@@ -311,7 +311,7 @@ fn half() -> Enclosure {
 /// Twice the log-likelihood ratio of a count against its expectation: a distance in squared standard deviations.
 fn deviance(n: u64, k: u64, p: f64) -> f64 {
     let (n, k) = (n as f64, k as f64);
-    let part = |k: f64, e: f64| if k > 0.0 && e > 0.0 { k * (k / e).ln() } else { 0.0 };
+    let part = |k: f64, e: f64| if k > 0.0 && e > 0.0 { k * libm::log(k / e) } else { 0.0 };
     (2.0 * (part(k, n * p) + part(n - k, n * (1.0 - p)))).max(0.0)
 }
 
@@ -337,7 +337,7 @@ pub(super) fn tilt(masses: &[f64], scores: &[i64], target: f64) -> f64 {
         let most = scores.iter().map(|score| s * *score as f64).fold(f64::NEG_INFINITY, f64::max);
         let (mut sum, mut weighted) = (0.0, 0.0);
         for (mass, score) in masses.iter().zip(scores) {
-            let weight = mass * (s * *score as f64 - most).exp();
+            let weight = mass * libm::exp(s * *score as f64 - most);
             sum += weight;
             weighted += weight * *score as f64;
         }

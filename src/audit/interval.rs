@@ -24,7 +24,7 @@ impl Interval {
     pub fn words(&self) -> (String, String) {
         let written = |factor: f64, up: bool| {
             let percent = 100.0 * (factor - 1.0);
-            let decimals = (2.0 - percent.abs().max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize;
+            let decimals = (2.0 - libm::log10(percent.abs().max(1e-9)).floor()).clamp(0.0, 9.0) as usize;
             let unit = 10_f64.powi(decimals as i32);
             // The subtraction and the product err by less than 10^-13.
             let rounded = if up { ((percent + 1e-12) * unit).ceil() } else { ((percent - 1e-12) * unit).floor() };

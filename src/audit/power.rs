@@ -50,7 +50,7 @@ pub struct Level {
 impl Level {
     /// ln of the level of one side of one test with this number of cells.
     fn ln(self, cells: u64) -> f64 {
-        (self.rate / (self.tests.max(1) as f64 * cells.max(1) as f64 * 2.0)).ln()
+        libm::log(self.rate / (self.tests.max(1) as f64 * cells.max(1) as f64 * 2.0))
     }
 
     /// The distance in standard deviations from which a Chernoff bound rejects.
@@ -95,7 +95,7 @@ impl Fault {
                 let (slope, curvature) = (exponent.slope.to_f64(), exponent.curvature.to_f64());
                 of(&|x| {
                     let m = x.unsigned_abs() as f64;
-                    (-(slope * m + curvature * m * (m - 1.0) / 2.0)).exp()
+                    libm::exp(-(slope * m + curvature * m * (m - 1.0) / 2.0))
                 })
             }
             Fault::Rounded => {
@@ -111,8 +111,8 @@ impl Fault {
                     None => {
                         let rate = named.parameter().to_f64();
                         of(&|x| match x.unsigned_abs() as f64 {
-                            0.0 => 1.0 - (-rate / 2.0).exp(),
-                            x => (-rate * x).exp() * (rate / 2.0).sinh(),
+                            0.0 => 1.0 - libm::exp(-rate / 2.0),
+                            x => libm::exp(-rate * x) * libm::sinh(rate / 2.0),
                         })
                     }
                 }
@@ -231,7 +231,7 @@ impl<'a> Prepared<'a> {
             see("tails", binomial_power(n, null, other, each));
         }
         // None of n draws beyond: (1 - q)^n at most the level.
-        if self.never > 0.0 && n * (-self.never).ln_1p() <= level.ln(1) {
+        if self.never > 0.0 && n * libm::log1p(-self.never) <= level.ln(1) {
             see("largest", f64::INFINITY);
         }
         let approx = self.law.bins.approx();
@@ -340,7 +340,7 @@ fn binomial_power(n: f64, null: f64, other: f64, (ln, z): (f64, f64)) -> f64 {
             return if other == 0.0 && -mean <= ln { f64::INFINITY } else { f64::NEG_INFINITY };
         }
         let mut k = mean.max(1.0);
-        while k - mean - k * (k / mean).ln() > ln && k < 1e4 {
+        while k - mean - k * libm::log(k / mean) > ln && k < 1e4 {
             k += 1.0;
         }
         return (n * other - k) / (n * other).sqrt();
@@ -351,6 +351,6 @@ fn binomial_power(n: f64, null: f64, other: f64, (ln, z): (f64, f64)) -> f64 {
 /// A share in percent, with three digits.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    let decimals = (2.0 - percent.abs().max(1e-12).log10().floor()).clamp(0.0, 12.0) as usize;
+    let decimals = (2.0 - libm::log10(percent.abs().max(1e-12)).floor()).clamp(0.0, 12.0) as usize;
     format!("{percent:.decimals$} %")
 }

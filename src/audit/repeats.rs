@@ -58,7 +58,7 @@ impl Repeats {
     /// No draws. The points of the hashes are the key.
     pub fn new(law: &Declared, key: [u64; 2]) -> Repeats {
         let mass = law.mass(0);
-        let bits = -mass.approximate().log2();
+        let bits = -libm::log2(mass.approximate());
         let window = (BITS / bits).ceil();
         let window = if window <= LONGEST { window.max(8.0) as usize } else { 0 };
         // 1 and 0 are no points: their polynomials forget the order.

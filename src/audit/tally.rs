@@ -103,7 +103,7 @@ impl Tally {
         };
         let mean = power(0.0, 1);
         let variance = power(mean, 2);
-        [mean, variance, power(mean, 3) / variance.powf(1.5), power(mean, 4) / variance.powi(2)]
+        [mean, variance, power(mean, 3) / libm::pow(variance, 1.5), power(mean, 4) / variance.powi(2)]
     }
 }
 

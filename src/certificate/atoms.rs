@@ -72,13 +72,13 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
     let (step, epsilon) = (step_of(paths.of_unit(unit)), epsilon.to_f64());
     let many = paths.of_unit(unit).count() as f64;
     // A share of the error for each tail, half as large as needed; under Q it counts exp(epsilon) times.
-    let depth = (16.0 * many).ln() - ln_error;
+    let depth = libm::log(16.0 * many) - ln_error;
     let bits_needed = (depth + epsilon) / std::f64::consts::LN_2 + 40.0;
     let mut halves = vec![Half { len: 1.0, measure: Integer::new(), span: 0.0 }; 2];
     let (mut kept, mut products) = (Vec::new(), 0.0);
     for group in paths.of_unit(unit) {
         if matches!(group.law, Law::Table(_)) {
-            if ln_error < LN_ERROR_OF_LOSSES + (group.copies as f64).ln() {
+            if ln_error < LN_ERROR_OF_LOSSES + libm::log(group.copies as f64) {
                 return None;
             }
             halves.sort_by(|a, b| a.len.total_cmp(&b.len));
@@ -114,7 +114,7 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
         half.len = (half.len * width).min(half.span / half.measure.to_f64() + 1.0);
         kept.push(Some((first as i64, last as i64)));
     }
-    let bits = bits_needed + (products + MOST_REACH).log2();
+    let bits = bits_needed + libm::log2(products + MOST_REACH);
     Some(Hints {
         units: named.then(|| vec![unit.clone()]),
         proof: Proof::Atoms { kept },

@@ -56,7 +56,7 @@ impl Cover {
     /// j exp(-cut), because the kernel falls as 1 / j^2.
     pub(super) fn new(groups: &[Group], multiplicity: u64, period: &Rational, cut: u32) -> Cover {
         let table: Vec<f64> =
-            (0..=STEPS / 2).map(|k| (1.0 - (2.0 * PI * k as f64 / STEPS as f64).cos() - 3e-9).max(0.0)).collect();
+            (0..=STEPS / 2).map(|k| (1.0 - libm::cos(2.0 * PI * k as f64 / STEPS as f64) - 3e-9).max(0.0)).collect();
         // The margin covers the rounding errors of this file and of the checker.
         let cut = f64::from(cut) * (1.0 + 1e-6) + 1e-6;
         let of = |group: &Group| {
@@ -131,7 +131,7 @@ impl Cover {
     /// The mean of exp(-weight (1 - cos)), by a sum at left ends.
     fn mean(&self, weight: f64) -> f64 {
         let half = &self.table[..STEPS / 2];
-        half.iter().map(|value| (-weight * value).exp()).sum::<f64>() * 2.0 / STEPS as f64
+        half.iter().map(|value| libm::exp(-weight * value)).sum::<f64>() * 2.0 / STEPS as f64
     }
 }
 
@@ -206,6 +206,6 @@ fn fraction(value: &Rational) -> u128 {
 
 /// A lower bound for the variance of N_Z(0, sigma2), the same as the checker's.
 fn least_variance(sigma2: f64) -> f64 {
-    let lost = 80.0 * sigma2 * (-19.7 * sigma2.min(4.0)).exp();
+    let lost = 80.0 * sigma2 * libm::exp(-19.7 * sigma2.min(4.0));
     if sigma2 >= 0.1 && lost < 1.0 { sigma2 * (1.0 - lost) * (1.0 - 1e-9) } else { 0.0 }
 }

@@ -36,7 +36,7 @@ pub(super) fn orders(rho: &Rho, delta: &Delta, digits: u32) -> Result<(Ends, [Ra
     let (mut low, mut high) = (0.0, (goal / rho).sqrt());
     for _ in 0..200 {
         let s = f64::midpoint(low, high);
-        *(if rho * s * s + s.ln_1p() < goal { &mut low } else { &mut high }) = s;
+        *(if rho * s * s + libm::log1p(s) < goal { &mut low } else { &mut high }) = s;
     }
     let s = f64::midpoint(low, high);
     // At a distance d the height is less by this curvature times d^2 / 2, and chords allow the same above it: half of the margin.
@@ -66,7 +66,7 @@ pub(super) fn marginal(paths: &Paths, prior: &Rational, digits: u32) -> Result<E
 
 /// The outputs to enumerate, so that the error of both ends is at most `error`.
 pub(super) fn losses(paths: &Paths, error: f64) -> Result<Hints> {
-    let hints = atoms::hints(paths, &vec![0], &Rational::new(), error.ln(), false);
+    let hints = atoms::hints(paths, &vec![0], &Rational::new(), libm::log(error), false);
     let few = |hints: &Hints| match &hints.proof {
         Proof::Atoms { kept } => {
             let width = |range: &Option<(i64, i64)>| range.map_or(MOST_LOSSES, |(first, last)| last - first + 1);

@@ -166,7 +166,7 @@ impl Certificate {
         // For each end, the epsilon of the profile, and the share of its delta that the errors may take.
         let aim = |end: &Rational| -> Result<(Rational, f64, f64)> {
             let (at, room) = match question {
-                Question::Epsilon { delta } if *end == 0 => (end.clone(), delta.to_f64().ln() - ln_delta(end)?),
+                Question::Epsilon { delta } if *end == 0 => (end.clone(), libm::log(delta.to_f64()) - ln_delta(end)?),
                 Question::Epsilon { .. } => (end.clone(), slope(ln_delta, end)? * room.to_f64()),
                 Question::Delta { epsilon } => (Rational::clone(epsilon), Rational::from(&room / end).to_f64()),
                 other => {
@@ -177,7 +177,7 @@ impl Certificate {
                 }
             };
             let ln = ln_delta(&at)?;
-            Ok((at, ln, ln + (room / 8.0).ln()))
+            Ok((at, ln, ln + libm::log(room / 8.0)))
         };
         let (epsilon, ln_delta_there, ln_error) = aim(&upper)?;
         let hints = parts::all(&claim.paths, Aim { epsilon: &epsilon, ln_delta: ln_delta_there, ln_error })?;
@@ -201,7 +201,7 @@ impl Certificate {
         let epsilon = epsilons[1].clone().abs();
         let error = room.min(outward.room.to_f64()) / 16.0;
         let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
-        let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: error.ln() };
+        let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: libm::log(error) };
         let upper = parts::all(&claim.paths, aim)?;
         let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
         Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) }
@@ -265,8 +265,8 @@ impl Certificate {
             let whole = subject.whole.with_noise_times(factor)?;
             let ln = whole.evaluator().ln_hockey_stick_approx(at)?;
             // The distance of delta from the target, of which the errors may be a part.
-            let gap = (delta.to_f64().ln() - ln).abs().min(0.5);
-            Ok((whole, ln, ln + (gap / 8.0).ln()))
+            let gap = (libm::log(delta.to_f64()) - ln).abs().min(0.5);
+            Ok((whole, ln, ln + libm::log(gap / 8.0)))
         };
         let (whole, ln_delta, ln_error) = aimed(&upper, &least)?;
         let upper = parts::all(&Paths::of(&whole)?, Aim { epsilon: &least, ln_delta, ln_error })?;

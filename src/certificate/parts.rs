@@ -36,9 +36,9 @@ impl Aim<'_> {
             return self;
         }
         let infinite = infinite.to_f64();
-        let ln_finite = (-infinite).ln_1p();
-        let delta = (self.ln_delta.exp() - infinite).max(f64::MIN_POSITIVE);
-        Aim { ln_delta: delta.ln() - ln_finite, ln_error: self.ln_error - ln_finite, ..self }
+        let ln_finite = libm::log1p(-infinite);
+        let delta = (libm::exp(self.ln_delta) - infinite).max(f64::MIN_POSITIVE);
+        Aim { ln_delta: libm::log(delta) - ln_finite, ln_error: self.ln_error - ln_finite, ..self }
     }
 }
 
@@ -100,17 +100,17 @@ fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
     const CLOSER: f64 = 4.0;
     let below = |class: i32| (1.0 - FIRST) * CLOSER.powi(-class);
     // The margin of the last class is that of the claim itself.
-    let last = (0..30).find(|&class| aim.ln_delta + (below(class) / 3.0).ln() <= aim.ln_error).unwrap_or(30);
+    let last = (0..30).find(|&class| aim.ln_delta + libm::log(below(class) / 3.0) <= aim.ln_error).unwrap_or(30);
     let mut classes: Vec<Vec<Unit>> = vec![Vec::new(); last as usize + 1];
     for unit in units {
-        let short = 1.0 - (ln_delta(paths, &unit, aim.epsilon)? - aim.ln_delta).exp();
+        let short = 1.0 - libm::exp(ln_delta(paths, &unit, aim.epsilon)? - aim.ln_delta);
         // NaN is in the last class.
         let class = (0..last).find(|&class| short >= below(class)).unwrap_or(last);
         classes[class as usize].push(unit);
     }
     let mut parts = Vec::new();
     for (class, units) in (0..).zip(classes).filter(|(_, units)| !units.is_empty()) {
-        let ln_error = if class == last { aim.ln_error } else { aim.ln_delta + (below(class) / 3.0).ln() };
+        let ln_error = if class == last { aim.ln_error } else { aim.ln_delta + libm::log(below(class) / 3.0) };
         parts.extend(together_or_alone(paths, units, Aim { ln_error, ..aim })?);
     }
     // The part with the most units names none of them, and comes last, for all remaining ones.

@@ -119,8 +119,8 @@ fn highest_approx(whole: &Whole, alpha: &Rational) -> Result<Rational> {
     const FAR: f64 = 100.0;
     let (evaluator, alpha) = (whole.evaluator(), alpha.to_f64());
     let height = |epsilon: f64| -> Result<f64> {
-        let rest = 1.0 - evaluator.ln_hockey_stick_approx(&rational::from_f64(epsilon.abs())?)?.exp();
-        Ok(if epsilon >= 0.0 { rest - epsilon.exp() * alpha } else { epsilon.exp() * (rest - alpha) })
+        let rest = 1.0 - libm::exp(evaluator.ln_hockey_stick_approx(&rational::from_f64(epsilon.abs())?)?);
+        Ok(if epsilon >= 0.0 { rest - libm::exp(epsilon) * alpha } else { libm::exp(epsilon) * (rest - alpha) })
     };
     let (mut low, mut high) = (-FAR, FAR);
     for _ in 0..100 {

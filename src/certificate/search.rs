@@ -91,10 +91,10 @@ impl Search {
                 self.cover(number, &period, sweep.cut).survivors(sweep.last, order, &mut evaluated, looked_at)?;
         }
         // The sum of the nodes in units of 2^-bits is delta times the nodes over the prefactor, and a kernel loses the bits of h.
-        let ln_h = self.step.to_f64().min(1.0).ln();
-        let ln_sum = ln_delta + (nodes as f64).ln() - self.ln_prefactor(c, epsilon);
+        let ln_h = libm::log(self.step.to_f64().min(1.0));
+        let ln_sum = ln_delta + libm::log(nodes as f64) - self.ln_prefactor(c, epsilon);
         let copies = self.covers.iter().flat_map(|(groups, _)| groups).map(|group| group.copies).max();
-        let lost = (evaluated.len() as f64 * copies.unwrap_or(1) as f64).ln() - 2.0 * ln_h;
+        let lost = libm::log(evaluated.len() as f64 * copies.unwrap_or(1) as f64) - 2.0 * ln_h;
         let bits = (lost - ln_sum - (ln_error - ln_delta)) / std::f64::consts::LN_2 + 32.0;
         let contour = Contour {
             re: rational::from_f64(c)?,
@@ -121,8 +121,8 @@ impl Search {
     /// The saddle point of M(s) exp(-s epsilon) / (s (s + 1)), to a few bits: a convex function of c.
     fn contour(&self, epsilon: f64) -> f64 {
         let at = |ln_c: f64| {
-            let c = ln_c.exp();
-            self.largest(|rho| rho * (c + c * c)) - c * epsilon - (c * (c + 1.0)).ln()
+            let c = libm::exp(ln_c);
+            self.largest(|rho| rho * (c + c * c)) - c * epsilon - libm::log(c * (c + 1.0))
         };
         let (mut low, mut high) = (-9.0, 9.0);
         for _ in 0..80 {
@@ -133,7 +133,7 @@ impl Search {
                 low += third;
             }
         }
-        few_bits(f64::midpoint(low, high).exp())
+        few_bits(libm::exp(f64::midpoint(low, high)))
     }
 
     /// The approximate shortest period whose aliases are below exp(target).
@@ -148,7 +148,7 @@ impl Search {
                         x.max(c + 1.0 / period)
                     };
                     let power = period * (x - c).abs();
-                    rho * (x + x * x) - x * epsilon - if power > 30.0 { power } else { power.exp_m1().ln() }
+                    rho * (x + x * x) - x * epsilon - if power > 30.0 { power } else { libm::log(libm::expm1(power)) }
                 };
                 side(-1.0).max(side(1.0)) + std::f64::consts::LN_2
             })
@@ -176,8 +176,8 @@ impl Search {
         let target = target - 0.7;
         let ln_prefactor = self.ln_prefactor(c, epsilon);
         let cut_to = |last: f64| {
-            let around = period.to_f64() / 2.0 * (1.0 + 0.694 * (last.log2() + 1.0));
-            (ln_prefactor + around.ln() - target).ceil().clamp(1.0, 1e6) as u32
+            let around = period.to_f64() / 2.0 * (1.0 + 0.694 * (libm::log2(last) + 1.0));
+            (ln_prefactor + libm::log(around) - target).ceil().clamp(1.0, 1e6) as u32
         };
         let half = nodes / 2;
         let whole = u64::try_from(half).ok().filter(|&half| half < 1 << 50).map(|half| {
@@ -207,7 +207,7 @@ impl Search {
         cut_to: impl Fn(f64) -> u32,
     ) -> Option<Sweep> {
         // The kernel is not as small as on an unbounded contour: less than h for all nodes.
-        if ln_prefactor + self.step.to_f64().ln() > target - 1.4 {
+        if ln_prefactor + libm::log(self.step.to_f64()) > target - 1.4 {
             return None;
         }
         let mut last = 1.0_f64;
@@ -215,7 +215,7 @@ impl Search {
         for number in 0..self.covers.len() {
             let (group, mean, turns) = self.cover(number, period, cut_to(1e9)).evenest()?;
             // (period / 19) mean (1 + 2 / (turns last)) / last, where the bracket is at most 1.02.
-            let needed = (ln_prefactor - target).exp() * period.to_f64() / 19.0 * mean * 1.03 * 1.4;
+            let needed = libm::exp(ln_prefactor - target) * period.to_f64() / 19.0 * mean * 1.03 * 1.4;
             last = last.max(needed).max(100.0 / turns);
             far.push(group);
         }

@@ -69,7 +69,7 @@ fn profile_axes(series: &[Series]) -> (Axis, Axis) {
     let all = || series.iter().flat_map(|series| &series.points);
     let (from, to) = range(all().map(|point| point.0));
     let least = all().map(|point| point.1).fold(1.0, f64::min);
-    let bottom = 10_f64.powf(least.log10().floor().min(-1.0));
+    let bottom = libm::pow(10_f64, libm::log10(least).floor().min(-1.0));
     (Axis::linear("epsilon", from, to), Axis::log("delta", bottom, 1.0))
 }
 

@@ -124,8 +124,8 @@ impl Axis {
     pub fn with_near_powers(mut self) -> Self {
         let near = |end: f64, power: f64| if (end / power - 1.0).abs() < 0.05 { power } else { end };
         if let Scale::Log = self.scale {
-            self.from = near(self.from, 10_f64.powf(self.from.log10().floor()));
-            self.to = near(self.to, 10_f64.powf(self.to.log10().ceil()));
+            self.from = near(self.from, libm::pow(10_f64, libm::log10(self.from).floor()));
+            self.to = near(self.to, libm::pow(10_f64, libm::log10(self.to).ceil()));
         }
         self
     }

@@ -14,8 +14,8 @@ pub fn tradeoff_of_profile(profile: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut half = vec![(left, above)];
     for pair in profile.windows(2).rev() {
         let ((near, more), (far, less)) = (pair[0], pair[1]);
-        let alpha = (more - less).max(0.0) / (far.exp() - near.exp());
-        let beta = 1.0 - more - near.exp() * alpha;
+        let alpha = (more - less).max(0.0) / (libm::exp(far) - libm::exp(near));
+        let beta = 1.0 - more - libm::exp(near) * alpha;
         // Many lines meet at a corner of f; rounding may place such a corner before the last one.
         if left <= alpha && alpha <= beta && beta <= above {
             (left, above) = (alpha, beta);

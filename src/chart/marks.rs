@@ -54,7 +54,7 @@ pub(super) fn failed(error: impl ToString) -> Error {
 pub(super) fn round(radius: i32) -> Vec<(i32, i32)> {
     let corner = |k: i32| {
         let angle = f64::from(k) * std::f64::consts::TAU / 24.0;
-        ((f64::from(radius) * angle.cos()).round() as i32, (f64::from(radius) * angle.sin()).round() as i32)
+        ((f64::from(radius) * libm::cos(angle)).round() as i32, (f64::from(radius) * libm::sin(angle)).round() as i32)
     };
     (0..24).map(corner).collect()
 }

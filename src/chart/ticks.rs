@@ -7,7 +7,7 @@ impl Axis {
     pub(super) fn place(&self, value: f64) -> f64 {
         match &self.scale {
             Scale::Linear | Scale::Whole => value,
-            Scale::Log => value.log10(),
+            Scale::Log => libm::log10(value),
             Scale::Names(_) => -value,
         }
     }
@@ -39,7 +39,7 @@ impl Axis {
             Scale::Linear | Scale::Whole => {
                 let step = round_step((to - from) / most);
                 let step = if matches!(self.scale, Scale::Whole) { step.max(1.0) } else { step };
-                let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
+                let decimals = (-(libm::log10(step) + 1e-9).floor()).max(0.0) as usize;
                 let first = (from / step - 1e-9).ceil() as i64;
                 (first..)
                     .map(|k| k as f64 * step)
@@ -53,16 +53,16 @@ impl Axis {
                 let digits: &[f64] = if most > 5.0 { &[1.0, 2.0, 5.0] } else { &[1.0, 3.0] };
                 let decades = (from.floor() as i32)..=(to.ceil() as i32);
                 let all = decades.flat_map(|d| digits.iter().map(move |digit| digit * 10f64.powi(d)));
-                let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&tick.log10());
+                let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&libm::log10(*tick));
                 let mut ticks: Vec<f64> = all.filter(inside).collect();
                 if ticks.len() < 3 {
-                    let (low, high) = (10f64.powf(from), 10f64.powf(to));
+                    let (low, high) = (libm::pow(10f64, from), libm::pow(10f64, to));
                     let step = round_step((high - low) / most);
                     let first = (low / step - 1e-9).ceil() as i64;
                     let even = (first..).map(|k| k as f64 * step).take_while(|tick| *tick <= high + 1e-9 * step);
                     ticks = even.filter(|tick| *tick > 0.0).collect();
                 }
-                ticks.into_iter().map(|tick| (tick.log10(), plain(tick))).collect()
+                ticks.into_iter().map(|tick| (libm::log10(tick), plain(tick))).collect()
             }
             Scale::Log => {
                 let most = most + 1.0;
@@ -83,7 +83,7 @@ fn plain(value: f64) -> String {
 
 /// 1, 2 or 5 times a power of ten, not much below `step`.
 fn round_step(step: f64) -> f64 {
-    let power = 10f64.powf(step.log10().floor());
+    let power = libm::pow(10f64, libm::log10(step).floor());
     let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * power >= step * 0.8).unwrap_or(10.0);
     digit * power
 }

@@ -129,9 +129,9 @@ impl Factor {
     /// Its logarithm in doubles.
     pub(crate) fn ln_approx(&self) -> f64 {
         match self {
-            Factor::Exactly(number) => number.to_f64().ln(),
-            Factor::OneMinusExp(a) => (-(-a.to_f64()).exp_m1()).ln(),
-            Factor::Response { weight, loss } => weight.to_f64().ln() - (-loss.to_f64()).exp().ln_1p(),
+            Factor::Exactly(number) => libm::log(number.to_f64()),
+            Factor::OneMinusExp(a) => libm::log(-libm::expm1(-a.to_f64())),
+            Factor::Response { weight, loss } => libm::log(weight.to_f64()) - libm::log1p(libm::exp(-loss.to_f64())),
         }
     }
 }
@@ -292,7 +292,7 @@ pub(crate) struct InDoubles {
 impl InDoubles {
     fn normalized(self) -> Self {
         let most = self.ln_masses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let ln_total = most + self.ln_masses.iter().map(|ln| (ln - most).exp()).sum::<f64>().ln();
+        let ln_total = most + libm::log(self.ln_masses.iter().map(|ln| libm::exp(ln - most)).sum::<f64>());
         InDoubles { ln_masses: self.ln_masses.iter().map(|ln| ln - ln_total).collect(), ..self }
     }
 
@@ -313,11 +313,11 @@ impl InDoubles {
         let peak = terms().map(|(_, ln)| ln).fold(f64::NEG_INFINITY, f64::max);
         let mut sums = [0.0; 3];
         for (loss, ln) in terms() {
-            let mass = (ln - peak).exp();
+            let mass = libm::exp(ln - peak);
             sums = [sums[0] + mass, sums[1] + mass * loss, sums[2] + mass * loss * loss];
         }
         let [mass, first, second] = sums;
         let mean = first / mass;
-        Cumulants { ln_mgf: peak + mass.ln(), mean, variance: (second / mass - mean * mean).max(0.0) }
+        Cumulants { ln_mgf: peak + libm::log(mass), mean, variance: (second / mass - mean * mean).max(0.0) }
     }
 }

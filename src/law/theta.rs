@@ -85,7 +85,7 @@ impl<F: Field> Place<'_, F> {
 
     /// Terms below exp(-cut) do not matter at the precision.
     fn cut(&self) -> f64 {
-        f64::from(F::working_bits(self.precision)) * std::f64::consts::LN_2 + (self.group.copies as f64).ln() + 8.0
+        f64::from(F::working_bits(self.precision)) * std::f64::consts::LN_2 + libm::log(self.group.copies as f64) + 8.0
     }
 
     /// c shift: the center of tilted Gaussian noise.
@@ -225,10 +225,10 @@ impl<F: Field> Factor<F> {
         let position = 2.0 * f.approximate();
         // The term k of the nearer side is exp(-curvature (k^2 - k |position|)); with |position| <= 1 all terms
         // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3. The last factors cover the rounding errors of this line.
-        let ln_all = 3f64.ln() - curvature_approx * (1.0 - position.abs() * (1.0 + 1e-12)) * (1.0 - 1e-9) + 1e-6;
+        let ln_all = libm::log(3f64) - curvature_approx * (1.0 - position.abs() * (1.0 + 1e-12)) * (1.0 - 1e-9) + 1e-6;
         let unscaled = scale.approximate() == 1.0;
         if ln_all < -self.cut && unscaled {
-            return (None, ln_all + (self.copies as f64).ln());
+            return (None, ln_all + libm::log(self.copies as f64));
         }
         let mut sum: Option<F> = None;
         for (phase, k) in phases.iter().zip(1_i64..) {
@@ -246,12 +246,12 @@ impl<F: Field> Factor<F> {
         let zero = || F::new(F::Real::ratio(0, 1, self.precision), F::Real::ratio(0, 1, self.precision));
         let sum = match sum {
             Some(sum) => sum,
-            None if unscaled => return (None, ln_all + (self.copies as f64).ln()),
+            None if unscaled => return (None, ln_all + libm::log(self.copies as f64)),
             None => zero(),
         };
         // Omitted: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of ratio below exp(-2 curvature) < 1/2
         // that starts below 2 exp(-cut).
-        let left_out = (2.0 * phases.len() as f64 + 4.0).ln() - self.cut;
+        let left_out = libm::log(2.0 * phases.len() as f64 + 4.0) - self.cut;
         (Some(self.one.add(&sum).with_error(left_out).scale(scale).pow(self.copies)), f64::NEG_INFINITY)
     }
 }
@@ -277,9 +277,9 @@ impl Outlined<'_> {
             Law::DiscreteGaussian { sigma2 } => {
                 let exact = sigma2.to_f64();
                 let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
-                let sum = (-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp();
-                let axis = axis(self.group, c).to_f64().ln();
-                ln_least(sigma2, self.group, c).to_f64() + self.group.copies as f64 * (axis - (2.0 * sum).ln_1p())
+                let sum = libm::exp(-a) + libm::exp(-4.0 * a) + libm::exp(-9.0 * a);
+                let axis = libm::log(axis(self.group, c).to_f64());
+                ln_least(sigma2, self.group, c).to_f64() + self.group.copies as f64 * (axis - libm::log1p(2.0 * sum))
             }
             _ => self.ln_bounded_mgf_approx(c.to_f64()).0,
         }
@@ -294,8 +294,8 @@ impl Outlined<'_> {
             _ => return self.ln_bounded_mgf_approx(c).0,
         };
         if sigma2 >= DIRECT_BELOW {
-            let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();
-            return copies * ((1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * m).cos()) / (1.0 + 2.0 * q)).ln();
+            let q = libm::exp(-2.0 * std::f64::consts::PI.powi(2) * sigma2);
+            return copies * libm::log((1.0 + 2.0 * q * libm::cos(2.0 * std::f64::consts::PI * m)) / (1.0 + 2.0 * q));
         }
         ln_coarse_mgf_approx(self.group, c).0
     }
@@ -324,12 +324,12 @@ pub(crate) fn ln_coarse_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
     let (mut sum, mut moment, mut normaliser) = (0.0, 0.0, 0.0);
     for x in -(reach as i32)..=reach as i32 {
         let x = f64::from(x);
-        let weight = ((away * away - (x - away) * (x - away)) / (2.0 * sigma2)).exp();
+        let weight = libm::exp((away * away - (x - away) * (x - away)) / (2.0 * sigma2));
         sum += weight;
         moment += weight * (x - away);
-        normaliser += (-x * x / (2.0 * sigma2)).exp();
+        normaliser += libm::exp(-x * x / (2.0 * sigma2));
     }
-    let ln = sum.ln() - away * away / (2.0 * sigma2) - normaliser.ln();
+    let ln = libm::log(sum) - away * away / (2.0 * sigma2) - libm::log(normaliser);
     (copies * ln, copies * shift * moment / sum / sigma2)
 }
 
@@ -357,7 +357,7 @@ impl Direct {
         // The exponents beyond +-reach fall by at least (2 reach) / (2 sigma2) >= 3 a step (sigma2 < 0.3, reach >= 1),
         // so each side sums to less than 1.1 exp(-cut).
         let exponents = (-reach..=reach).map(exponent).collect();
-        Direct { first: nearest - reach, exponents, ln_tail: cut - 2.2_f64.ln() }
+        Direct { first: nearest - reach, exponents, ln_tail: cut - libm::log(2.2_f64) }
     }
 }
 
@@ -395,12 +395,12 @@ fn axis(group: &Group, c: &Rational) -> Rational {
     let exact = sigma2.to_f64();
     let value = if is_direct(sigma2) {
         // Relative to the nearest integer; beyond seven steps the terms are below exp(-(49 - 7) / 0.6).
-        let term = |away: f64| ((distance * distance - away * away) / (2.0 * exact)).exp();
+        let term = |away: f64| libm::exp((distance * distance - away * away) / (2.0 * exact));
         (-7..=7).map(|x| term(f64::from(x) - distance)).sum()
     } else {
         // q^(k^2) is below 10^-40 for k = 4.
-        let q = (-2.0 * std::f64::consts::PI.powi(2) * exact).exp();
-        let term = |k: i32| 2.0 * q.powi(k * k) * (2.0 * std::f64::consts::PI * f64::from(k) * distance).cos();
+        let q = libm::exp(-2.0 * std::f64::consts::PI.powi(2) * exact);
+        let term = |k: i32| 2.0 * q.powi(k * k) * libm::cos(2.0 * std::f64::consts::PI * f64::from(k) * distance);
         1.0 + term(1) + term(2) + term(3)
     };
     // A change too small to matter for any number of copies is not worth the multiplication. Any divisor other than zero
@@ -493,7 +493,7 @@ pub(crate) fn weighted_theta(a: &Enclosure, bits: u32, weight: impl Fn(u32) -> u
 /// 4 weight(j): the first ratio is at most 4 exp(-a (2 k + 1)) and all later ones are below 4 exp(-3) < 1/5 for
 /// a >= 1, so the sum is at most 5/4 of its first term. The factor 1 + 10^-9 covers the rounding errors of the doubles.
 fn tail_ratio(a: f64, k: u32) -> f64 {
-    4.0 * (-a * f64::from(2 * k + 1)).exp() * 1.25 * (1.0 + 1e-9) + f64::MIN_POSITIVE
+    4.0 * libm::exp(-a * f64::from(2 * k + 1)) * 1.25 * (1.0 + 1e-9) + f64::MIN_POSITIVE
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(crate) fn threshold(c: f64, rho: f64) -> f64 {
 }
 
 fn place(x: f64) -> f64 {
-    (1.0 + x * x).sqrt() - (1.0 / x).asinh()
+    (1.0 + x * x).sqrt() - libm::asinh(1.0 / x)
 }
 
 /// The x > 0 at this place, by bisection of its logarithm.
@@ -91,13 +91,13 @@ fn inverse(wanted: f64) -> f64 {
     let (mut low, mut high) = (-700_f64, 700_f64);
     for _ in 0..64 {
         let middle = low.midpoint(high);
-        if place(middle.exp()) < wanted {
+        if place(libm::exp(middle)) < wanted {
             low = middle;
         } else {
             high = middle;
         }
     }
-    high.exp()
+    libm::exp(high)
 }
 
 #[cfg(test)]

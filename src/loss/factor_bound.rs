@@ -40,7 +40,7 @@ pub(super) struct Prepared {
 impl Prepared {
     pub(super) fn new(bound: FactorBound) -> Self {
         let a = 2.0 * PI * bound.sigma2;
-        let (at_zero, rest) = ((2.0 * (-a * PI).exp()).ln_1p(), 2.1 * (-2.0 * PI * a).exp());
+        let (at_zero, rest) = (libm::log1p(2.0 * libm::exp(-a * PI)), 2.1 * libm::exp(-2.0 * PI * a));
         Prepared { bound, a, at_zero, rest }
     }
 
@@ -58,9 +58,9 @@ impl Prepared {
             // The other terms are at most 4.1 exp(-40), which is less than the rounding errors.
             return (copies * (-sigma2 * d * d / 2.0 + 2e-15)).min(0.0);
         }
-        let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + self.rest;
+        let others = libm::exp(-a * (PI - d)) + libm::exp(-a * (PI + d)) + self.rest;
         // The last term covers the rounding errors of the difference, which the copies multiply.
-        (copies * (-sigma2 * d * d / 2.0 + others.ln_1p() - self.at_zero + 1e-15)).min(0.0)
+        (copies * (-sigma2 * d * d / 2.0 + libm::log1p(others) - self.at_zero + 1e-15)).min(0.0)
     }
 }
 
@@ -120,7 +120,7 @@ impl FactorBound {
         // Finer near zero, where a sharp factor has its mass.
         let at = |step: u32| PI * (f64::from(step) / f64::from(STEPS)).powi(3);
         let parts =
-            (0..STEPS).map(|step| (at(step + 1) - at(step)) * (prepared.ln_factor(at(step)) * (1.0 - 1e-6)).exp());
+            (0..STEPS).map(|step| (at(step + 1) - at(step)) * libm::exp(prepared.ln_factor(at(step)) * (1.0 - 1e-6)));
         parts.sum::<f64>() / PI
     }
 

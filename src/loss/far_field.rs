@@ -162,7 +162,7 @@ impl Steps {
     /// From the survivors in half a period: the product is even.
     fn of_survivors(bundle: &Bundle, survivors: &[Survivor]) -> Self {
         let period = bundle.period();
-        let height = |part: &Survivor| (part.ln_bound * (1.0 - 1e-6)).exp();
+        let height = |part: &Survivor| libm::exp(part.ln_bound * (1.0 - 1e-6));
         let mass: f64 = survivors.iter().map(|part| height(part) * (part.to - part.from)).sum();
         let first = survivors.first().filter(|part| part.from > 0.0).map_or(0.0, height);
         let between = |pair: &[Survivor]| {
@@ -172,7 +172,7 @@ impl Steps {
         };
         let steps: f64 = survivors.windows(2).map(between).sum();
         let last = survivors.last().map_or(0.0, height);
-        let (floor, margin) = ((-CUT).exp(), 1.0 + 1e-6);
+        let (floor, margin) = (libm::exp(-CUT), 1.0 + 1e-6);
         Steps {
             step: bundle.step.clone(),
             period,

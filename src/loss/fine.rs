@@ -48,11 +48,11 @@ pub(super) fn ln_off(group: &Group) -> Option<f64> {
     let (sigma2, n) = (sigma2.to_f64(), group.copies as f64);
     // The last factor covers the rounding errors.
     let ln_q = -2.0 * PI * PI * sigma2 * (1.0 - 1e-9);
-    let is_fine = sigma2 >= LEAST_SIGMA2 && n * sigma2 >= LEAST_VARIANCE && n * (ln_q / 2.0).exp() <= MOST;
-    let others = (2.2 * n * n + 5.0 * n).ln() + ln_q;
-    let of_one = if group.copies == 1 { f64::NEG_INFINITY } else { (2.0 * n).ln() + ln_q * (1.0 - 1.0 / n) };
+    let is_fine = sigma2 >= LEAST_SIGMA2 && n * sigma2 >= LEAST_VARIANCE && n * libm::exp(ln_q / 2.0) <= MOST;
+    let others = libm::log(2.2 * n * n + 5.0 * n) + ln_q;
+    let of_one = if group.copies == 1 { f64::NEG_INFINITY } else { libm::log(2.0 * n) + ln_q * (1.0 - 1.0 / n) };
     let (small, large) = (others.min(of_one), others.max(of_one));
-    is_fine.then(|| large + (small - large).exp().ln_1p() + 1e-9)
+    is_fine.then(|| large + libm::log1p(libm::exp(small - large)) + 1e-9)
 }
 
 #[cfg(test)]

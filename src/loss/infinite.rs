@@ -157,7 +157,7 @@ impl InfiniteLoss {
         let (survival, mass) = self.shares(BITS);
         let (ln_mass, ln_survival) = (mass.ln().approximate(), survival.ln().approximate());
         let (high, low) = (ln_mass.max(ln_survival + ln_finite), ln_mass.min(ln_survival + ln_finite));
-        high + (low - high).exp().ln_1p()
+        high + libm::log1p(libm::exp(low - high))
     }
 
     /// The delta of the finite losses at which delta is this one. An error if no epsilon has so small a delta.

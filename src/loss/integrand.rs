@@ -96,7 +96,7 @@ pub(crate) fn total(
     let enough = -(f64::from(digits) - KEPT) * std::f64::consts::LN_10;
     let first = plan.lobes[0].1;
     let is_small = |node: i64| {
-        let ln_kernel = -f64::from(plan.decay) * (node as f64 / first as f64).ln();
+        let ln_kernel = -f64::from(plan.decay) * libm::log(node as f64 / first as f64);
         node > first && ln_bound(node) + ln_kernel <= enough
     };
     let (small, large): (Vec<i64>, Vec<i64>) = plan.summed().skip(1).partition(|node| is_small(*node));
@@ -190,5 +190,5 @@ impl<F: Field> Product<F> {
 /// ln(exp(a) + exp(b)).
 fn ln_sum(a: f64, b: f64) -> f64 {
     let (large, small) = (a.max(b), a.min(b));
-    if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
+    if small == f64::NEG_INFINITY { large } else { large + libm::log1p(libm::exp(small - large)) }
 }

@@ -91,7 +91,7 @@ impl Lobes {
         let largest = self.groups.iter().map(axis).fold(1.0, f64::max);
         let shortest = self.groups.iter().map(|group| group.period).fold(f64::INFINITY, f64::min);
         // The binary digits between the largest and the smallest value on vectors of length one; twice that for the basis.
-        let apart = (largest / self.own).log2() - 2.0 * shortest.log2() + 8.0;
+        let apart = libm::log2(largest / self.own) - 2.0 * libm::log2(shortest) + 8.0;
         // Vectors are enumerated modulo 2^128: every coordinate is near a height over a period, and has to be far below 2^127.
         let periods = self.to / shortest;
         if !apart.is_finite() || apart > 4000.0 || periods.is_nan() || periods >= 2f64.powi(125) {

@@ -113,7 +113,7 @@ impl Merged {
         }
         let variance = jitters.iter().map(|jitter| &jitter.of_loss).sum();
         // Products and quotients of this number of factors 1 + e, each e below a hundredth.
-        Some(Merged { sum: LossSum::new(groups).ok()?, ln_off: ln_off + f64::ln(2.0 * parts), jitters, variance })
+        Some(Merged { sum: LossSum::new(groups).ok()?, ln_off: ln_off + libm::log(2.0 * parts), jitters, variance })
     }
 
     /// The sum with the merged groups.
@@ -200,7 +200,7 @@ impl Merged {
     /// A width at which t is below exp(ln_error), also relative to the width; `None` where it is not between tau^2 and 1.
     fn width(&self, ln_error: f64) -> Option<Rational> {
         let tau = self.deviation();
-        let width = tau * (2.0 * (5.0 - ln_error - tau.ln()).max(1.0)).sqrt() * 1.001 + 4.0 * tau * tau;
+        let width = tau * (2.0 * (5.0 - ln_error - libm::log(tau)).max(1.0)).sqrt() * 1.001 + 4.0 * tau * tau;
         rational::from_f64(width).ok().filter(|width| *width > self.variance && *width <= 1)
     }
 

@@ -4,6 +4,7 @@ use num_complex::Complex64;
 use rug::{Float, float::Round};
 
 use crate::numeric::{
+    complex_double::modulus_upper,
     enclosure::Enclosure,
     field::{Field, Real},
     twofold::{ComplexTwofold, Twofold, TwofoldBall},
@@ -74,14 +75,15 @@ impl Near for NearDouble {
 
     /// The error of the product of doubles is less than sqrt(5) 2^-53 |a||b| (Brent, Percival & Zimmermann 2007).
     fn mul(self, other: Self) -> Self {
-        let (a, b) = ((self.value.norm(), self.error), (other.value.norm(), other.error));
+        let (a, b) = ((modulus_upper(self.value), self.error), (modulus_upper(other.value), other.error));
         NearDouble { value: self.value * other.value, error: error_of_product(a, b, 1.2 * f64::EPSILON) }
     }
 
     /// Each part of the sum has an error of at most half a unit in its last place.
     fn add(self, other: Self) -> Self {
         let value = self.value + other.value;
-        let error = (self.error + other.error + value.norm() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
+        let error =
+            (self.error + other.error + modulus_upper(value) * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
         NearDouble { value, error }
     }
 }

@@ -83,8 +83,9 @@ impl Plan {
     /// their bounds add up to no more than the truncation error of the cut, and so are nodes beyond `last` or beyond the heaviest `most`.
     pub(crate) fn keep(&mut self, candidates: Vec<(i64, f64)>, most: usize) {
         // In units of exp(-cut), so that a product far below the smallest double keeps its weight.
-        let weight =
-            |(node, ln_bound): (i64, f64)| (ln_bound + self.cut - f64::from(self.decay) * (node as f64).ln()).exp();
+        let weight = |(node, ln_bound): (i64, f64)| {
+            libm::exp(ln_bound + self.cut - f64::from(self.decay) * libm::log(node as f64))
+        };
         let mut nodes: Vec<(f64, i64)> = (candidates.into_iter().filter(|(node, _)| *node <= self.last))
             .map(|candidate| (weight(candidate) * (1.0 + 1e-9), candidate.0))
             .collect();
@@ -176,7 +177,8 @@ impl SumSieve {
     /// The height beyond which all nodes add no more than the truncation error of the cut, to a few percent.
     fn enough(&self, start: f64, spacing: f64, cut: f64) -> f64 {
         // The weight of all nodes beyond a height decreases with the height.
-        let suffices = |height: f64| start * cut.min(600.0).exp() * self.beyond(spacing, height / spacing) <= height;
+        let suffices =
+            |height: f64| start * libm::exp(cut.min(600.0)) * self.beyond(spacing, height / spacing) <= height;
         let (mut low, mut high) = (start, (start * 2f64.powi(900)).min(f64::MAX));
         while high / low > 1.05 {
             let middle = low.sqrt() * high.sqrt();

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     numeric::{
+        complex_double,
         effort::{self, Effort},
         phase::ExactPhase,
     },
@@ -57,7 +58,7 @@ pub(crate) struct Rough {
 impl Rough {
     /// ln of the hockey stick, given ln of it or of its complement, by the kernel.
     pub(crate) fn ln_hockey_stick(self, kernel: Kernel) -> f64 {
-        if kernel == Kernel::Complement { (-self.ln.exp()).ln_1p() } else { self.ln }
+        if kernel == Kernel::Complement { libm::log1p(-libm::exp(self.ln)) } else { self.ln }
     }
 }
 
@@ -68,7 +69,7 @@ impl Contours {
             return None;
         }
         let rest = Question { kernel: Kernel::Complement, ..question.clone() };
-        (self.search(&rest).ln_estimate() < SMALL_REST.ln()).then_some(rest)
+        (self.search(&rest).ln_estimate() < libm::log(SMALL_REST)).then_some(rest)
     }
 
     /// ln of the answer to a request in doubles: about 13 digits. The plan is made again while the answer turns out far from the one it was made for:
@@ -144,7 +145,7 @@ impl RoughContour {
         let bracket = Bracket::<Complex64>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
         let turns = ExactPhase::new(&(Rational::from(sum.offset() - question.start()) / &plan.period));
         let term = |(node, product): (i64, &Complex64)| {
-            bracket.at(node) * product * Complex64::cis(TAU * turns.at::<f64>(node, ()))
+            bracket.at(node) * product * complex_double::cis(TAU * turns.at::<f64>(node, ()))
         };
         // Node 0, and twice the others: nodes j and -j are conjugates. The parts are the same for any number of cores.
         let first = plan.summed().zip(&self.products).next().map(term).unwrap_or_default();
@@ -156,8 +157,8 @@ impl RoughContour {
         let parts: Vec<f64> = nodes.par_chunks(PART).zip(self.products.par_chunks(PART)).map(of_part).collect();
         let total = 2.0 * parts.iter().sum::<f64>() - first.re;
         let prefactor = sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + self.scale;
-        let ln = prefactor + total.abs().ln() - plan.divisor().to_f64().ln();
-        Rough { ln, is_resolved: total.abs().ln() > first.norm().ln() + LN_NOISE }
+        let ln = prefactor + libm::log(total.abs()) - libm::log(plan.divisor().to_f64());
+        Rough { ln, is_resolved: libm::log(total.abs()) > libm::log(complex_double::modulus(first)) + LN_NOISE }
     }
 }
 

@@ -150,10 +150,10 @@ impl<'a> ContourSearch<'a> {
         let (Some(h), both) = (self.step, matches!(self.kernel, Kernel::HockeyStick | Kernel::Complement)) else {
             return -self.at - 1.0 / c - 1.0 / (c + 1.0);
         };
-        let pole = |c: f64| h / (c * h).exp_m1();
+        let pole = |c: f64| h / libm::expm1(c * h);
         if both {
-            let n1 = -(-self.gap).exp_m1();
-            let n2 = -(-self.gap - c * h).exp() * (self.gap - h).exp_m1();
+            let n1 = -libm::expm1(-self.gap);
+            let n2 = -libm::exp(-self.gap - c * h) * libm::expm1(self.gap - h);
             let numerator = if n2.is_finite() { n2 / (n1 + n2) } else { 1.0 };
             return -self.first - pole(c) - pole(c + 1.0) - h * numerator;
         }
@@ -162,16 +162,16 @@ impl<'a> ContourSearch<'a> {
 
     /// ln of |kappa(c)| / h, or of |kappa(c)| on an unbounded contour.
     fn ln_kernel(&self, c: f64) -> f64 {
-        let Some(h) = self.step else { return -c * self.at - (c * (c + 1.0)).abs().ln() };
+        let Some(h) = self.step else { return -c * self.at - libm::log((c * (c + 1.0)).abs()) };
         let bracket = match self.kernel {
             Kernel::HockeyStick | Kernel::Complement => {
-                let numerator = -(-self.gap).exp_m1() - (-self.gap - c * h).exp() * (self.gap - h).exp_m1();
-                numerator / ((-c * h).exp_m1() * (-(c + 1.0) * h).exp_m1())
+                let numerator = -libm::expm1(-self.gap) - libm::exp(-self.gap - c * h) * libm::expm1(self.gap - h);
+                numerator / (libm::expm1(-c * h) * libm::expm1(-(c + 1.0) * h))
             }
-            Kernel::UpperTail => -1.0 / (-c * h).exp_m1(),
-            Kernel::TiltedTail => -1.0 / (-(c + 1.0) * h).exp_m1(),
+            Kernel::UpperTail => -1.0 / libm::expm1(-c * h),
+            Kernel::TiltedTail => -1.0 / libm::expm1(-(c + 1.0) * h),
         };
-        bracket.abs().ln() - c * self.first - self.extra()
+        libm::log(bracket.abs()) - c * self.first - self.extra()
     }
 
     /// The tilted tail carries a factor exp(-first) from exp(-L).
@@ -198,14 +198,14 @@ impl<'a> ContourSearch<'a> {
         let (width, unit) = self.step.map_or((width, 1.0), |h| (width.min(1.0 / h), h));
         let groups = self.sum.outlined();
         let ln_mgf = self.rho * (c + c * c) + groups.map(|group| group.ln_mgf_approx(c)).sum::<f64>();
-        ln_mgf + self.ln_kernel(c) + unit.ln() + width.ln()
+        ln_mgf + self.ln_kernel(c) + libm::log(unit) + libm::log(width)
     }
 
     /// ln of the bound on the terms that the trapezoid rule adds on one side, with the point x at which it is taken: the sum over k >= 1 is at most
     /// exp(ln_size(x) - x z) / (exp(period |x - c|) - 1).
     fn ln_alias(&self, x: f64, c: f64, period: f64) -> f64 {
         let power = period * (x - c).abs();
-        let denominator = if power > 30.0 { power } else { power.exp_m1().ln() };
+        let denominator = if power > 30.0 { power } else { libm::log(libm::expm1(power)) };
         self.ln_size(x) - x * self.at - self.extra() - denominator
     }
 
@@ -230,7 +230,7 @@ impl<'a> ContourSearch<'a> {
     fn ln_aliases(&self, c: f64, period: f64) -> f64 {
         let (below, above) = self.alias_points(c, period);
         let (p, q) = (self.ln_alias(below, c, period), self.ln_alias(above, c, period));
-        p.max(q) + (-(p - q).abs()).exp().ln_1p()
+        p.max(q) + libm::log1p(libm::exp(-(p - q).abs()))
     }
 
     /// A plan whose errors are about exp(ln_share) of the answer; `ln_answer` is ln of the answer where that is known better than by the saddle point
@@ -323,14 +323,14 @@ impl<'a> ContourSearch<'a> {
         // The approximate truncation error for a cut of zero: see `truncation_error` of the bounds.
         let ln_left_out = match (self.kernel, self.step) {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
-            (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
+            (_, Some(h)) => 1.0 + libm::log(PI / h) - c * self.first - self.extra(),
         };
         let cut = (self.ln_size(c) + ln_left_out - target).max(1.0);
         // Up to the end of a long period the truncation errors of a hockey stick add up to ln (N / 2 J), and those of dropped nodes to two.
         let of_period = match (self.kernel, self.step) {
             (Kernel::HockeyStick | Kernel::Complement, Some(h)) => {
                 let lobes = PI / h / (cut / self.rho).sqrt();
-                (2.0 + lobes.max(1.0).ln()).ln()
+                libm::log(2.0 + libm::log(lobes.max(1.0)))
             }
             _ => 0.0,
         };

@@ -81,7 +81,7 @@ impl GridPoint {
     fn of(target: &Target, end: f64) -> Self {
         let from = exponent(target.from);
         // exp(-cut) t / from is nowhere above the requested target if and only if cut + ln(from) is not below it.
-        let cut = target.cut + (target.from / 2f64.powi(from)).ln();
+        let cut = target.cut + libm::log(target.from / 2f64.powi(from));
         let resolution = exponent(target.resolution * std::f64::consts::SQRT_2);
         GridPoint { from, resolution, cut: (cut / 8.0).ceil() as u64, end: end.to_bits() }
     }
@@ -188,7 +188,7 @@ impl SumSieve {
                 let periodic = far.get_or_init(|| FarField::new(groups, &self.bundles)).bound(spacing, last);
                 let at_last = |bound: &FactorBound| bound.ln_factor(bound.nearest(last * spacing, last * spacing));
                 let steady = self.bounds.iter().filter(|bound| !bound.periodic).map(at_last).sum::<f64>();
-                periodic * (steady * (1.0 - 1e-6)).exp()
+                periodic * libm::exp(steady * (1.0 - 1e-6))
             }
             // Cauchy & Schwarz: the sum of |F_p F_q| / j^2 is at most the geometric mean of those of |F_p|^2 and |F_q|^2.
             Beyond::Halves([p, q]) => {
@@ -313,7 +313,7 @@ impl Sweep {
         let start = self.reached();
         let end = (start * 2.0).min(self.end);
         let looked_at = self.octaves.last().map_or(0, |octave| octave.looked_at);
-        let target = self.cut - (start / self.from).ln() * (1.0 - 1e-9);
+        let target = self.cut - libm::log(start / self.from) * (1.0 - 1e-9);
         let padded = padded(target);
         // Continuous noise only decays: where it suffices alone, it suffices for all heights beyond.
         let steady = self.bounds.iter().filter(|bound| !bound.periodic);

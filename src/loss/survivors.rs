@@ -35,7 +35,7 @@ impl Survivor {
     /// Whether it also survives the target exp(-cut) t / from of another request.
     pub(crate) fn matters(&self, from: f64, cut: f64) -> bool {
         let floor = -(cut + 1e-6 * (1.0 + cut));
-        self.ln_bound > floor && self.to >= from && self.ln_bound > floor + (self.from.max(from) / from).ln()
+        self.ln_bound > floor && self.to >= from && self.ln_bound > floor + libm::log(self.from.max(from) / from)
     }
 
     /// The unit exp(-cut) keeps the weights of products below 1e-308 from becoming zero: a survivor is above the target, so here b is at least about
@@ -44,7 +44,7 @@ impl Survivor {
         // A quotient that underflows is raised to the smallest normal double; one by a power that overflows becomes infinite.
         let each = |k: i32| {
             let power = self.from.powi(k);
-            let quotient = (self.ln_bound * (1.0 - 1e-6) + cut).exp() / power;
+            let quotient = libm::exp(self.ln_bound * (1.0 - 1e-6) + cut) / power;
             if power.is_finite() { quotient + f64::MIN_POSITIVE } else { f64::INFINITY }
         };
         let length = self.to - self.from;
@@ -76,7 +76,7 @@ impl Swept {
     pub(crate) fn weight_from(&self, index: usize, spacing: f64, decay: i32, cut: f64) -> f64 {
         let (tail, k) = (&self.tails[index], if decay == 2 { 1 } else { 0 });
         // A sweep's cut is at least that of the request it serves, so this factor is at most one.
-        let unit = (cut - self.cut).exp();
+        let unit = libm::exp(cut - self.cut);
         (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * unit * (1.0 + 1e-6)
     }
 }

@@ -53,7 +53,7 @@ impl DiscreteGaussian {
         // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets additional bits, as many
         // as its integer part has.
         let exponent = -Rational::from(x).square() / Rational::from(&self.sigma2 * 2_u32);
-        let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+        let size = libm::log2(exponent.to_f64().abs()).max(0.0) as u32;
         let bits = precision::bits(digits, GUARD);
         Enclosure::rational(&exponent, bits + size).exp().div(&theta::gaussian_sum(&self.sigma2, bits))
     }
@@ -107,7 +107,7 @@ impl DiscreteGaussian {
     /// bounds it.
     pub fn variance_deficit(&self, digits: u32) -> Enclosure {
         // The exponent 2 pi^2 sigma2 loses as many bits as its integer part has.
-        let size = (20.0 * self.sigma2.to_f64()).log2().max(0.0) as u32;
+        let size = libm::log2(20.0 * self.sigma2.to_f64()).max(0.0) as u32;
         let bits = precision::bits(digits, GUARD) + size;
         let pi = Enclosure::pi(bits);
         let pi2 = pi.mul(&pi);

@@ -51,7 +51,7 @@ impl DiscreteLaplace {
     /// p^n = exp(-epsilon n), with additional bits, as many as the integer part of the exponent has.
     fn power(&self, n: u64, bits: u32) -> Enclosure {
         let exponent = -Rational::from(&self.epsilon * n);
-        let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+        let size = libm::log2(exponent.to_f64().abs()).max(0.0) as u32;
         Enclosure::rational(&exponent, bits + size).exp()
     }
 

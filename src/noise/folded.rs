@@ -67,7 +67,7 @@ impl FoldedLaw {
         let quadratic = Rational::from(m) * m.saturating_sub(1) / 2_u32;
         let exponent = -(Rational::from(&self.slope * m) + &self.curvature * quadratic);
         // exp turns the relative rounding error of the exponent into an absolute one: it gets as many further bits as its integer part has.
-        let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+        let size = libm::log2(exponent.to_f64().abs()).max(0.0) as u32;
         Enclosure::rational(&exponent, bits + size + 8).exp()
     }
 
@@ -183,7 +183,7 @@ fn product(x: (&Integer, &Integer), y: (&Integer, &Integer), bits: u32) -> (Inte
 pub(super) fn fixed_exp(exponent: &Rational, bits: u32) -> (Integer, Integer) {
     // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets additional bits, as many as
     // its integer part has.
-    let size = exponent.to_f64().log2().max(0.0) as u32;
+    let size = libm::log2(exponent.to_f64()).max(0.0) as u32;
     fixed_ends(&Enclosure::rational(&Rational::from(-exponent), bits + size + 8).exp(), bits)
 }
 

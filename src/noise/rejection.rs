@@ -52,7 +52,7 @@ impl BlockRejection {
     pub(super) fn new(law: FoldedLaw, block: u32, word: u32, guide: u32) -> Result<Self> {
         let table = InversionTable::new(law.coarsened(1 << block), word, guide)?;
         let larger = law.slope().to_f64().max(law.curvature().to_f64());
-        let scale = KEPT + (-larger.log2()).max(0.0) as u32;
+        let scale = KEPT + (-libm::log2(larger)).max(0.0) as u32;
         let slope = fixed_bounds(law.slope().clone(), scale)?;
         let half_curvature = fixed_bounds(Rational::from(law.curvature() / 2_u32), scale)?;
         Ok(BlockRejection { law, table, block, scale, slope, half_curvature })

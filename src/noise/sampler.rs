@@ -147,13 +147,13 @@ impl Method {
         } else {
             (1.0 / slope.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS)
         };
-        let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(8.0, 15.0) as u32;
+        let guide = |spread: f64| (libm::log2(spread).ceil() + 7.0).clamp(8.0, 15.0) as u32;
         if spread <= widest || magnitude.bound().is_some() {
             let spread = magnitude.bound().map_or(spread, |bound| spread.min(bound as f64));
             return Ok(Method::Table(InversionTable::new(magnitude, WORD, guide(spread))?));
         }
-        let block = (spread / widest_of_blocks).log2().ceil();
-        let guide = guide(spread / block.exp2());
+        let block = libm::log2(spread / widest_of_blocks).ceil();
+        let guide = guide(spread / libm::exp2(block));
         Ok(Method::Blocks(BlockRejection::new(magnitude, block as u32, WORD, guide)?))
     }
 }

@@ -93,7 +93,7 @@ pub fn characteristic(sigma2: &Rational, turns: &Rational, digits: u32) -> Resul
         }
     }
     // exp(-2 pi^2 sigma2 d^2) is the term of a shifted discrete Gaussian of variance proxy 1 / (4 pi^2 sigma2).
-    let size = (20.0 * sigma2.to_f64()).log2().max(0.0) as u32;
+    let size = libm::log2(20.0 * sigma2.to_f64()).max(0.0) as u32;
     let bits = precision::bits(digits, GUARD) + size;
     let a =
         Enclosure::pi(bits).mul(&Enclosure::pi(bits)).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits));
@@ -146,7 +146,7 @@ fn positive(a: &Enclosure, f: &Rational, bits: u32, weight: impl Fn(&Rational) -
 
 /// sum over k >= 1 of q^(k^2) value(k) with q = exp(-2 pi^2 sigma2), for |value(k)| <= k and sigma2 >= 0.3.
 fn images(sigma2: &Rational, bits: u32, value: impl Fn(u32) -> Enclosure) -> Enclosure {
-    let size = (20.0 * sigma2.to_f64()).log2().max(0.0) as u32;
+    let size = libm::log2(20.0 * sigma2.to_f64()).max(0.0) as u32;
     let pi = Enclosure::pi(bits + size);
     series(&pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits + size)), bits, value)
 }

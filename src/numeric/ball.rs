@@ -106,12 +106,12 @@ fn power_of_two_up(k: i64) -> f64 {
 /// Upper bound on exp(x) - 1, for x >= 0. The elementary functions of doubles are assumed correct to a relative 2^-40, a thousand times the
 /// error of any current implementation.
 fn exp_m1_up(x: f64) -> f64 {
-    mul_up(x.exp_m1(), 1.0 + 1e-12)
+    mul_up(libm::expm1(x), 1.0 + 1e-12)
 }
 
 /// Upper bound on exp(x) for an exact x, with the same assumption.
 fn exp_up(x: f64) -> f64 {
-    up(x.exp() * (1.0 + 1e-12))
+    up(libm::exp(x) * (1.0 + 1e-12))
 }
 
 /// Upper bound on sqrt(a^2 + b^2): from the squares, or, if a square would leave the range of doubles, from the larger one times sqrt(1 +

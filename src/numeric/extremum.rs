@@ -122,8 +122,8 @@ pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -
 /// from `left`.
 pub(crate) fn golden_section(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f64 {
     const RATIO: f64 = 0.618_033_988_749_894_9;
-    let at = |u: f64| f(left + u.exp());
-    let middle = (start - left).max(1e-12).ln();
+    let at = |u: f64| f(left + libm::exp(u));
+    let middle = libm::log((start - left).max(1e-12));
     let (mut low, mut high) = (middle - 2.0, middle + 2.0);
     while at(low) < at(low + 1.0) && low > -80.0 {
         low -= 4.0;
@@ -144,7 +144,7 @@ pub(crate) fn golden_section(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f
             fq = at(q);
         }
     }
-    left + ((low + high) / 2.0).exp()
+    left + libm::exp((low + high) / 2.0)
 }
 
 #[cfg(test)]

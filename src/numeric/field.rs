@@ -116,13 +116,13 @@ impl Real for f64 {
         1.0 / self
     }
     fn exp(&self) -> Self {
-        f64::exp(*self)
+        libm::exp(*self)
     }
     fn exp_m1(&self) -> Self {
-        f64::exp_m1(*self)
+        libm::expm1(*self)
     }
     fn sin_cos(&self) -> (Self, Self) {
-        f64::sin_cos(*self)
+        libm::sincos(*self)
     }
     fn approximate(&self) -> f64 {
         *self

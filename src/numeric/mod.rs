@@ -8,6 +8,7 @@
 //! | `upper_bound` | upper bounds on non-negative numbers, for error terms |
 //! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`notation`] | the same with fixed decimals, exponents or percent |
+//! | `complex_double` | elementary functions of complex doubles, the same on every machine |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
 //! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: fast, for few digits |
 //! | `phase` | angles that advance by an exact fraction of a full turn |
@@ -17,6 +18,7 @@
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
 pub mod ball;
+pub(crate) mod complex_double;
 pub(crate) mod decimal;
 pub mod effort;
 pub mod enclosure;

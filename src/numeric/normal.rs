@@ -11,7 +11,7 @@ pub fn lower_approx(z: f64) -> f64 {
 
 /// The z below which the probability is p, for 0 < p < 1.
 pub fn quantile_approx(p: f64) -> f64 {
-    -upper_quantile_approx(p.ln())
+    -upper_quantile_approx(libm::log(p))
 }
 
 /// The z above which the probability is exp(ln), for ln < 0; also where exp(ln) is no double.
@@ -26,7 +26,7 @@ pub fn upper_quantile_approx(ln: f64) -> f64 {
     for _ in 0..MOST_STEPS {
         let tail = Float::with_val(64, z / SQRT_2).erfc() / 2_u32;
         let ln_tail = tail.ln().to_f64();
-        let hazard = (-z * z / 2.0 - ln_tail).exp() / (2.0 * PI).sqrt();
+        let hazard = libm::exp(-z * z / 2.0 - ln_tail) / (2.0 * PI).sqrt();
         let step = (ln - ln_tail) / hazard;
         z -= step;
         if step.abs() <= 1e-14 * z.abs().max(1.0) {

@@ -166,7 +166,7 @@ impl SumOfCopies {
 
     /// An enclosure of an exact exponent, with as many extra bits as exp loses to its size.
     fn enclose(&self, exponent: &Rational) -> Enclosure {
-        let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+        let size = libm::log2(exponent.to_f64().abs()).max(0.0) as u32;
         Enclosure::rational(exponent, self.bits + size)
     }
 

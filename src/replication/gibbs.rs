@@ -241,7 +241,7 @@ impl GibbsSampler {
         let first = ((mean - 9.0 / total.sqrt()) as i64).max(k1).min(most);
         let last = first.max(((mean + 9.0 / total.sqrt()) as i64).min(most));
         let least = (mean.max(k1 as f64).min(most as f64) - mean).powi(2);
-        let weight = |k2: i64| (k2, (total * (least - (k2 as f64 - mean).powi(2))).exp());
+        let weight = |k2: i64| (k2, libm::exp(total * (least - (k2 as f64 - mean).powi(2))));
         let weights: Vec<(i64, f64)> = (first..=last).map(weight).collect();
         let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
         weights.into_iter().map(|(k2, weight)| (k2, weight / sum)).collect()
@@ -256,7 +256,7 @@ impl GibbsSampler {
                 return 0.0;
             }
             let evidence = rho1 * (2 * x1 - 1) as f64 + rate * (2 * (k2 - y) - 1) as f64;
-            share / (1.0 + (-evidence).exp() / odds)
+            share / (1.0 + libm::exp(-evidence) / odds)
         };
         upper.iter().map(one).sum()
     }
@@ -366,7 +366,7 @@ impl GibbsSampler {
             let k2 = found.unwrap_or(laws[k1].len() - 1);
             let evidence = own * (2 * noisy[0] - 1) as f64 + rate * (2 * (k2 as i64 - noisy[2]) - 1) as f64;
             let possible = k2 > 0 || self.constraint == GibbsConstraint::LeftOut;
-            k1 = usize::from(possible && unit() < 1.0 / (1.0 + (-evidence).exp() / odds));
+            k1 = usize::from(possible && unit() < 1.0 / (1.0 + libm::exp(-evidence) / odds));
             if draw >= discarded {
                 ones += k1 as u32;
                 counts[k2] += 1;
@@ -388,9 +388,10 @@ fn check_noisy(noisy: [i64; 3]) -> Result<()> {
 /// ln n! in doubles, by Stirling's series.
 fn ln_factorial(n: f64) -> f64 {
     if n < 10.0 {
-        return (1..=n as u32).map(|k| f64::from(k).ln()).sum();
+        return (1..=n as u32).map(|k| libm::log(f64::from(k))).sum();
     }
-    n * n.ln() - n + 0.5 * (2.0 * std::f64::consts::PI * n).ln() + 1.0 / (12.0 * n) - 1.0 / (360.0 * n.powi(3))
+    n * libm::log(n) - n + 0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n)
+        - 1.0 / (360.0 * n.powi(3))
 }
 
 /// The probabilities of more than half, and of exactly half, of an even number of independent draws, in doubles.
@@ -400,9 +401,10 @@ fn majority_approx(draws: u32, share: f64) -> (f64, f64) {
     }
     let n = f64::from(draws);
     let mass = |k: f64| {
-        let ln =
-            ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k) + k * share.ln() + (n - k) * (1.0 - share).ln();
-        ln.exp()
+        let ln = ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
+            + k * libm::log(share)
+            + (n - k) * libm::log(1.0 - share);
+        libm::exp(ln)
     };
     let half = draws / 2;
     // Beyond nine standard deviations the masses are too small to change a double.

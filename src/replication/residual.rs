@@ -82,7 +82,7 @@ pub fn omega_5(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure>
 pub fn density(sigma2: &Rational, copies: u64, y: i64, digits: u32) -> Enclosure {
     let square = Rational::from(sigma2 * copies);
     let exponent = -Rational::from(y).square() / Rational::from(&square * 2_u32);
-    let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+    let size = libm::log2(exponent.to_f64().abs()).max(0.0) as u32;
     let bits = precision::bits(digits, 32);
     let width = Enclosure::pi(bits).mul(&Enclosure::rational(&(square * 2_u32), bits)).sqrt();
     Enclosure::rational(&exponent, bits + size).exp().div(&width)
@@ -167,7 +167,8 @@ impl AppendixC {
             below = below.add(&power.exp().mul(&self.number(2.0)));
             // |u| <= decay, as t <= pi B; from k to k + 1 the term falls by r = exp(-decay (2 k + 1) + u) <= exp(-2 k decay). At the end of the loop r <= 1/2, so the truncation error is at most the last term times r / (1 - r) <= 2 exp(-2 k decay).
             if 2.0 * f64::from(k) * decay.lower().to_f64() > f64::from(self.bits) + 2.0 {
-                let rest = term.mul(&self.number(2.0 * (-2.0 * f64::from(k) * decay.lower().to_f64()).exp().next_up()));
+                let rest =
+                    term.mul(&self.number(2.0 * libm::exp(-2.0 * f64::from(k) * decay.lower().to_f64()).next_up()));
                 above = above.add(&self.number(0.0).hull(&rest));
                 below = below.add(&self.number(0.0).hull(&rest));
                 break;

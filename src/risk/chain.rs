@@ -381,7 +381,7 @@ fn check_work(reaches: &[i64], beside: &[i64], windows: &[i64]) -> Result<()> {
         outputs *= count(reaches[level]) * count(beside[level]);
         work += outputs * count(reaches[level - 1] + windows[level - 1]) * count(windows[level]);
     }
-    let looked_at = count(beside[0]).min(40.0 * (2.0 + beside[0] as f64).log2());
+    let looked_at = count(beside[0]).min(40.0 * libm::log2(2.0 + beside[0] as f64));
     work += outputs * count(reaches[0]) * looked_at * 2.0 * count(windows[0]);
     if work > MOST_WORK || windows.iter().chain(reaches).chain(beside).any(|reach| *reach > 100_000) {
         let expected = "at most 2e10: fewer digits, fewer levels or other groups, or a larger rho";

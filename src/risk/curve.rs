@@ -89,7 +89,7 @@ pub fn alphas(from: &Rational, points: u32) -> Result<Vec<Rational>> {
     let last = f64::from(points.saturating_sub(1).max(1));
     let mut found = vec![from.clone()];
     for step in 1..points.saturating_sub(1) {
-        let rounded = rational::parse(&format!("{:.2e}", (low * (1.0 - f64::from(step) / last)).exp()))?;
+        let rounded = rational::parse(&format!("{:.2e}", libm::exp(low * (1.0 - f64::from(step) / last))))?;
         if found.last().is_some_and(|before| *before < rounded) && rounded < 1 {
             found.push(rounded);
         }

@@ -113,5 +113,5 @@ fn thresholds_looked_at(attack: &Hierarchy, reach: f64) -> f64 {
         return 2.0 * reach + 1.0;
     }
     // The threshold moves by 1 / (2 d) per step of y and takes a few tens of values.
-    (2.0 * reach + 1.0).min(20.0 * (2.0 + reach).log2())
+    (2.0 * reach + 1.0).min(20.0 * libm::log2(2.0 + reach))
 }

@@ -149,7 +149,7 @@ impl Factor {
             Some(weights) => {
                 let terms = (0..).zip(weights).map(|(n, weight): (i64, &Enclosure)| {
                     let turn = Rational::from(&angle * Self::twice_y(self.shift, n));
-                    let size = turn.to_f64().abs().log2().max(0.0) as u32;
+                    let size = libm::log2(turn.to_f64().abs()).max(0.0) as u32;
                     Enclosure::rational(&turn, bits + size).cos().mul(weight)
                 });
                 let sum = terms.fold(Enclosure::double(0.0, bits), |sum, term| sum.add(&term));

@@ -108,7 +108,7 @@ fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
 
 /// Encloses exp(exponent) to about `bits` bits, for exponents of any size.
 pub(crate) fn exp(exponent: &Rational, bits: u32) -> Enclosure {
-    let size = exponent.to_f64().abs().log2().clamp(0.0, 300.0) as u32;
+    let size = libm::log2(exponent.to_f64().abs()).clamp(0.0, 300.0) as u32;
     Enclosure::rational(exponent, bits + size + 4).exp()
 }
 

@@ -95,7 +95,7 @@ impl OtherGroups {
         let law = Law::DiscreteGaussian { sigma2: Rational::from(1) / Rational::from(&self.rho * 2_u32) };
         let sum = LossSum::new([Group { law, shift: 1, copies: self.count }])?;
         // Each of the d roundings costs up to the span of the table in units of the last bit.
-        let guard = (spread * self.count as f64).log2().ceil() as u32 + 2;
+        let guard = libm::log2(spread * self.count as f64).ceil() as u32 + 2;
         let (first, masses, slack) = Masses::new(&sum, bits + guard)?.listed();
         Ok(MassTable::new(first, masses, slack, bits + guard))
     }

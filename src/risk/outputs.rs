@@ -79,7 +79,7 @@ fn by_profile(account: &impl Account, delta: &Delta, exact: &Enclosure) -> Resul
     // exp(-c) per unit, c = (epsilon - rho) / (2 rho).
     let near = exact.upper().to_f64();
     let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
-    let later = rational::from_f64(near + 4_f64.ln() / fall)?;
+    let later = rational::from_f64(near + libm::log(4_f64) / fall)?;
     let ratio = account.delta(&later, 6)?.value.div(&Enclosure::rational(delta, 64));
     if *ratio.upper() >= 1 {
         return Ok(epsilon);

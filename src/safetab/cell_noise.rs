@@ -250,7 +250,8 @@ impl CellSum {
 fn chernoff_approx(epsilon: f64, copies: u32, depth: f64) -> f64 {
     let u = epsilon / 2.0;
     // For u = epsilon / 2 the two factors are 1 - exp(-epsilon / 2) and 1 - exp(-3 epsilon / 2).
-    let ln_mgf = 2.0 * (-(-epsilon).exp_m1()).ln() - (-(-u).exp_m1()).ln() - (-(-3.0 * u).exp_m1()).ln();
+    let ln_mgf =
+        2.0 * libm::log(-libm::expm1(-epsilon)) - libm::log(-libm::expm1(-u)) - libm::log(-libm::expm1(-3.0 * u));
     ((f64::from(copies) * ln_mgf + depth) / u * 1.001).ceil()
 }
 

@@ -162,7 +162,7 @@ fn partial_mean(noise: &DiscreteGaussian, b: i64, digits: u32) -> Result<Enclosu
     let bits = precision::bits(digits, GUARD) + 40;
     let exp_of = |twice: Rational| {
         let exponent = -twice / Rational::from(sigma2 * 2_u32);
-        let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+        let size = libm::log2(exponent.to_f64().abs()).max(0.0) as u32;
         Enclosure::rational(&exponent, bits + size).exp()
     };
     let (mut w, mut g) = (Enclosure::double(1.0, bits), exp_of(Rational::from(Integer::from(b) * 2 + 1)));

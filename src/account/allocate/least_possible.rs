@@ -72,11 +72,11 @@ fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rat
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..90 {
         let middle: f64 = (low + high) / 2.0;
-        if excess(middle.exp())?.at_most(&reached) == Certainty::Yes { low = middle } else { high = middle }
+        if excess(libm::exp(middle))?.at_most(&reached) == Certainty::Yes { low = middle } else { high = middle }
     }
     let mut most_rho = None;
     for more in [1e-11, 1e-9, 1e-6, 1e-3] {
-        let rho = high.exp() * (1.0 + more);
+        let rho = libm::exp(high) * (1.0 + more);
         if excess(rho)?.at_most(&reached) == Certainty::No {
             most_rho = Some(rho);
             break;
@@ -103,12 +103,12 @@ fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rat
 /// The root s >= 3 v of w = lambda m (s - 2 v) / (2 s^3), in doubles; 3 v where the left side is larger everywhere.
 fn root(weight: f64, lambda_m: f64, v: f64) -> f64 {
     let falls = |s: f64| weight * 2.0 * s * s * s < lambda_m * (s - 2.0 * v);
-    let (mut low, mut high) = ((3.0 * v).ln(), 70.0);
+    let (mut low, mut high) = (libm::log(3.0 * v), 70.0);
     for _ in 0..120 {
         let middle = (low + high) / 2.0;
-        if falls(middle.exp()) { low = middle } else { high = middle }
+        if falls(libm::exp(middle)) { low = middle } else { high = middle }
     }
-    low.exp()
+    libm::exp(low)
 }
 
 /// A lambda at which the minimizers spend the whole budget, in doubles: nearly the best one.
@@ -124,9 +124,9 @@ fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     let (mut low, mut high) = (-60.0, 90.0);
     for _ in 0..70 {
         let middle: f64 = (low + high) / 2.0;
-        if spent(middle.exp()) > rho { low = middle } else { high = middle }
+        if spent(libm::exp(middle)) > rho { low = middle } else { high = middle }
     }
-    low.exp()
+    libm::exp(low)
 }
 
 /// Lower bound on w s + lambda m (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least; it is exact except for the width of the

@@ -40,7 +40,7 @@ impl Closing {
         let digits = f64::from(self.digits);
         let closer = Float::with_val(64, self.away.square_ref()) * &self.skew;
         let needed = -Float::with_val(64, &self.away * closer.max(&self.enough)).log10().to_f64();
-        let wanted = if self.is_last() { digits + self.ratio().sqrt().log10() } else { needed.min(digits) };
+        let wanted = if self.is_last() { digits + libm::log10(self.ratio().sqrt()) } else { needed.min(digits) };
         ((wanted + 1.0).min(self.most_digits) + top.lost).ceil() as u32
     }
 

@@ -72,8 +72,8 @@ impl Lines<'_> {
     /// `None` if they do not narrow it.
     fn place_of_few(&self, evaluator: &SumEvaluator, top: Top, digits: u32) -> Result<Option<Place>> {
         let eps = Float::with_val(precision::bits(2 * digits, 64), top.eps);
-        let mut place = Place { eps, apart: (top.distance * 1e-3 * 10_f64.powf(top.lost) / top.scale).min(1.0) };
-        let finest = 10_f64.powf(-f64::from(digits) / 2.0);
+        let mut place = Place { eps, apart: (top.distance * 1e-3 * libm::pow(10_f64, top.lost) / top.scale).min(1.0) };
+        let finest = libm::pow(10_f64, -f64::from(digits) / 2.0);
         for _ in 0..=MOST_ROUNDS {
             let apart = place.apart;
             let Some(crowd) = self.crowd(evaluator, &place, top, digits) else { return Ok(None) };
@@ -90,7 +90,7 @@ impl Lines<'_> {
             if apart < finest || closer > apart / 2.0 || digits <= OF_DOUBLES {
                 return Ok(None);
             }
-            let wanted = (1.0 - (apart * closer).log10()).clamp(1.0, f64::from(digits)) + top.lost;
+            let wanted = (1.0 - libm::log10(apart * closer)).clamp(1.0, f64::from(digits)) + top.lost;
             let [a, b] = self.lines_at(&place, top, wanted.ceil() as u32)?;
             let shift = shift(&a, &b, apart);
             if !shift.is_finite() || shift.abs() > 1.0 {
@@ -160,7 +160,7 @@ impl Place {
 
     /// ln of the precision that masses between them need: a mass m adds at most m (E_b - E_a) / 4 to a height.
     fn ln_error(&self, top: Top, digits: u32) -> f64 {
-        top.ln_height - f64::from(digits + 1) * LN_10 - top.eps - (2.0 * self.apart * top.scale).ln()
+        top.ln_height - f64::from(digits + 1) * LN_10 - top.eps - libm::log(2.0 * self.apart * top.scale)
     }
 }
 

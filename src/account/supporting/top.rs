@@ -59,15 +59,16 @@ impl Lines<'_> {
         const MOST: f64 = 30.0;
         let (height, known_to) = self.height_approx(eps)?;
         // A height that is zero in doubles loses all their digits, and more.
-        let lost = if height > 0.0 { (known_to / height).log10().clamp(0.0, MOST) } else { MOST };
-        let ln_height = if height > 0.0 { height.ln() } else { known_to.ln() - MOST * std::f64::consts::LN_10 };
+        let lost = if height > 0.0 { libm::log10(known_to / height).clamp(0.0, MOST) } else { MOST };
+        let ln_height =
+            if height > 0.0 { libm::log(height) } else { libm::log(known_to) - MOST * std::f64::consts::LN_10 };
         Ok(Top { eps, scale, distance, lost, ln_height: ln_height + eps.min(0.0) })
     }
 
     /// ln of delta(|eps|), in doubles. 1 - delta is compared with exp(eps) alpha, or with alpha.
     fn ln_delta_approx(&self, eps: f64) -> Result<f64> {
         const NEGLIGIBLE: f64 = 1e-14;
-        let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
+        let negligible = NEGLIGIBLE * self.alpha.to_f64() * libm::exp(eps.max(0.0));
         let tolerance = Tolerance { negligible, ..Tolerance::OF_VALUE };
         self.source.ln_approx(&rational::from_f64(eps)?, &self.session, tolerance)
     }
@@ -78,10 +79,10 @@ impl Lines<'_> {
         let (alpha, most) = (self.alpha.to_f64(), Rational::from(1 - self.alpha).to_f64());
         let ln_delta = self.ln_delta_approx(eps)?;
         // For small 1 - delta, ln delta is about -(1 - delta).
-        let (delta, rest) = (ln_delta.exp(), -ln_delta.exp_m1());
+        let (delta, rest) = (libm::exp(ln_delta), -libm::expm1(ln_delta));
         let height = match (eps >= 0.0, delta < 0.5) {
-            (true, true) => most - delta - eps.exp_m1() * alpha,
-            (true, false) => rest - eps.exp() * alpha,
+            (true, true) => most - delta - libm::expm1(eps) * alpha,
+            (true, false) => rest - libm::exp(eps) * alpha,
             (false, true) => most - delta,
             (false, false) => rest - alpha,
         };
@@ -93,7 +94,7 @@ impl Lines<'_> {
     fn ln_height_approx(&self, eps: f64) -> Result<f64> {
         const NEGATIVE: f64 = -4e9;
         let (height, _) = self.height_approx(eps)?;
-        let ln = height.abs().max(f64::MIN_POSITIVE).ln() + eps.min(0.0);
+        let ln = libm::log(height.abs().max(f64::MIN_POSITIVE)) + eps.min(0.0);
         Ok(if height > 0.0 { ln } else { NEGATIVE - ln })
     }
 

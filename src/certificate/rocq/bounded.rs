@@ -105,7 +105,7 @@ impl Bounded {
     /// Each output's place and the logarithm of its tilted mass.
     pub(super) fn tilted(&self, shift: u64, c: f64) -> Vec<(i64, f64)> {
         let slope = c * self.losses(shift).0.to_f64();
-        let ln_sum = self.outputs(shift).map(|x| (-self.energy(x)).exp()).sum::<f64>().ln();
+        let ln_sum = libm::log(self.outputs(shift).map(|x| libm::exp(-self.energy(x))).sum::<f64>());
         let ln_mass = |x: i64| -self.energy(x) - slope * self.place(x, shift) as f64 - ln_sum;
         self.outputs(shift).map(|x| (self.place(x, shift), ln_mass(x))).collect()
     }
@@ -114,7 +114,7 @@ impl Bounded {
     pub(super) fn table(&self, shift: u64, c: f64, ln_unit: f64, unit: impl Fn(f64) -> u64) -> Vec<u64> {
         let mut table = BTreeMap::new();
         for (place, ln_mass) in self.tilted(shift, c) {
-            *table.entry(place).or_insert(0) += unit((ln_mass - ln_unit).exp());
+            *table.entry(place).or_insert(0) += unit(libm::exp(ln_mass - ln_unit));
         }
         let (first, last) = self.places(shift);
         (first..=last).map(|place| table.get(&place).copied().unwrap_or(0)).collect()
@@ -136,7 +136,7 @@ impl Bounded {
             return [0.0; 2];
         }
         let bound = self.bound as i64;
-        let weight = |x: i64| (-self.energy(x)).exp();
+        let weight = |x: i64| libm::exp(-self.energy(x));
         let all: f64 = (-bound..=bound).map(weight).sum();
         let error = |x: i64| 1e-9 + self.energy(x).powi(2) / 2_f64.powi(SQUARINGS);
         let lost = |sign: f64| -> f64 {

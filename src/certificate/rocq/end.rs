@@ -34,7 +34,7 @@ impl End {
     pub(super) fn new(path: &[&Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
         let walk = Walk::new(path, epsilon, side)?;
         let finite = Kept::of(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
-        let shown = finite.as_ref().unwrap_or(delta).to_f64().ln();
+        let shown = libm::log(finite.as_ref().unwrap_or(delta).to_f64());
         let holds = match (walk.ln_delta(epsilon), side) {
             (None, _) => false,
             (Some(ln), Side::Above) => ln < shown - MARGIN,
@@ -48,8 +48,8 @@ impl End {
         let walk = Walk::new(path, epsilon, side)?;
         let ln = walk.ln_delta(epsilon).ok_or_else(|| unprovable("show no delta with 30 bits here"))?;
         let delta = match side {
-            Side::Above => (ln + MARGIN).exp(),
-            Side::Below => (ln - MARGIN).exp(),
+            Side::Above => libm::exp(ln + MARGIN),
+            Side::Below => libm::exp(ln - MARGIN),
         };
         if !delta.is_normal() {
             return Err(unprovable("are not made for a delta below 1e-307"));
@@ -70,11 +70,11 @@ impl End {
         let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
         // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
         let walk = Walk::new(path, certified, side)?;
-        let ln_shown = finite.as_ref().unwrap_or(delta).to_f64().ln();
+        let ln_shown = libm::log(finite.as_ref().unwrap_or(delta).to_f64());
         let missing = (walk.ln_delta(certified).ok_or_else(few)? - ln_shown).abs() + 2.0 * MARGIN;
         let step = 1.2 * missing / walk.tilt();
         let away = rational::from_f64(step)?;
-        let magnitude = certified.to_f64().log10().floor() - step.log10().floor() + 1.0;
+        let magnitude = libm::log10(certified.to_f64()).floor() - libm::log10(step).floor() + 1.0;
         let most = if magnitude < f64::from(DIGITS.end) { magnitude as u32 } else { DIGITS.end };
         for digits in (DIGITS.start..=most).rev() {
             let epsilon = match side {

@@ -85,7 +85,7 @@ impl Noise {
             Noise::Bounded(bounded) => {
                 let tilted = bounded.tilted(shift, c);
                 let most = largest(&tilted);
-                moments(&tilted.into_iter().map(|(place, ln)| (place, (ln - most).exp())).collect::<Vec<_>>())
+                moments(&tilted.into_iter().map(|(place, ln)| (place, libm::exp(ln - most))).collect::<Vec<_>>())
             }
         }
     }
@@ -94,12 +94,16 @@ impl Noise {
     pub(super) fn ln_total(&self, shift: u64, c: f64) -> Option<f64> {
         match self {
             Noise::Gaussian { .. } => None,
-            Noise::Laplace { parameter } => Some(laplace_masses(parameter.to_f64(), shift, c).iter().sum::<f64>().ln()),
-            Noise::Response { epsilon, .. } => Some(laplace_masses(epsilon.to_f64(), 1, c).iter().sum::<f64>().ln()),
+            Noise::Laplace { parameter } => {
+                Some(libm::log(laplace_masses(parameter.to_f64(), shift, c).iter().sum::<f64>()))
+            }
+            Noise::Response { epsilon, .. } => {
+                Some(libm::log(laplace_masses(epsilon.to_f64(), 1, c).iter().sum::<f64>()))
+            }
             Noise::Bounded(bounded) => {
                 let tilted = bounded.tilted(shift, c);
                 let most = largest(&tilted);
-                Some(most + tilted.iter().map(|(_, ln)| (ln - most).exp()).sum::<f64>().ln())
+                Some(most + libm::log(tilted.iter().map(|(_, ln)| libm::exp(ln - most)).sum::<f64>()))
             }
         }
     }
@@ -167,10 +171,10 @@ fn moments(masses: &[(i64, f64)]) -> (f64, f64) {
 
 /// The tilted masses of discrete Laplace noise by place: 1, then (1 - q) r^y with r = q^(1 + 2 c), and r^shift, all over 1 + q.
 pub(super) fn laplace_masses(parameter: f64, shift: u64, c: f64) -> Vec<f64> {
-    let q = (-parameter).exp();
+    let q = libm::exp(-parameter);
     let mass = |y: u64| {
-        let inside = if y == 0 || y == shift { 1.0 } else { -(-parameter).exp_m1() };
-        inside * (-parameter * (1.0 + 2.0 * c) * y as f64).exp() / (1.0 + q)
+        let inside = if y == 0 || y == shift { 1.0 } else { -libm::expm1(-parameter) };
+        inside * libm::exp(-parameter * (1.0 + 2.0 * c) * y as f64) / (1.0 + q)
     };
     (0..=shift).map(mass).collect()
 }

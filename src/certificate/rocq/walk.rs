@@ -180,7 +180,7 @@ impl Walk {
     /// Squarings and bits of the exponentials: their relative error is y^2 / 2^(squarings + 1) at exp(-y). Infinite losses need more bits.
     fn precision(&self, epsilon: &Rational, is_infinite: bool) -> (u32, u32) {
         let largest = self.last_exponent(epsilon).abs().max(WINDOW * WINDOW);
-        let squarings = (largest * largest / 2e-7).log2().ceil().max(28.0);
+        let squarings = libm::log2(largest * largest / 2e-7).ceil().max(28.0);
         let least = if is_infinite { f64::from(INFINITE_BITS) } else { 80.0 };
         (squarings as u32, (squarings + largest / std::f64::consts::LN_2 + 40.0).ceil().max(least) as u32)
     }
@@ -269,7 +269,7 @@ impl Walk {
             Side::Above => row[self.place(-self.first_index(epsilon))],
             Side::Below => *row.get(Integer::from(-&start).to_usize()?)?,
         };
-        (entry > 0).then(|| (entry as f64 / WHOLE).ln() - self.last_exponent(epsilon))
+        (entry > 0).then(|| libm::log(entry as f64 / WHOLE) - self.last_exponent(epsilon))
     }
 
     /// The place of an index in a row, which is periodic.
@@ -283,10 +283,10 @@ impl Walk {
         let (h, a) = (self.h.to_f64(), Rational::from(&self.h * &self.tilt).to_f64());
         let loss = Rational::from(&self.h * self.first_index(epsilon)) + &self.offset;
         let theta = (loss - epsilon).to_f64();
-        let gain = |d: usize| -(-a * d as f64).exp() * (-(theta + h * d as f64)).exp_m1();
+        let gain = |d: usize| -libm::exp(-a * d as f64) * libm::expm1(-(theta + h * d as f64));
         match self.side {
             Side::Above => {
-                let alias = ((-a * self.period as f64).exp() * WHOLE).floor() as u64 + 1;
+                let alias = (libm::exp(-a * self.period as f64) * WHOLE).floor() as u64 + 1;
                 (0..self.period).map(|d| (gain(d) * WHOLE).floor() as u64 + 1 + alias).collect()
             }
             Side::Below => {
@@ -307,21 +307,23 @@ impl Walk {
             Noise::Response { epsilon: parameter, .. } | Noise::Laplace { parameter } => {
                 // Of the noise itself the outputs within the reach.
                 let kept = match (&counts.noise, self.side) {
-                    (Noise::Laplace { .. }, Side::Below) => -(-parameter.to_f64() * (counts.reach + 1) as f64).exp_m1(),
+                    (Noise::Laplace { .. }, Side::Below) => {
+                        -libm::expm1(-parameter.to_f64() * (counts.reach + 1) as f64)
+                    }
                     _ => 1.0,
                 };
                 let masses = laplace_masses(parameter.to_f64(), counts.shift, c);
-                (masses.into_iter().map(|mass| unit(mass * kept * (-ln_unit).exp())).collect(), 0)
+                (masses.into_iter().map(|mass| unit(mass * kept * libm::exp(-ln_unit))).collect(), 0)
             }
             Noise::Bounded(bounded) => (bounded.table(counts.shift, c, ln_unit, unit), 0),
             Noise::Gaussian { sigma2 } => {
                 let (sigma2, t) = (sigma2.to_f64(), self.tilt.to_f64() * counts.shift as f64);
                 let mass: f64 =
-                    (-counts.reach..=counts.reach).map(|x| (-(x as f64).powi(2) / (2.0 * sigma2)).exp()).sum();
-                let weight = |x: f64| (-(x + t).powi(2) / (2.0 * sigma2)).exp() / mass;
+                    (-counts.reach..=counts.reach).map(|x| libm::exp(-(x as f64).powi(2) / (2.0 * sigma2))).sum();
+                let weight = |x: f64| libm::exp(-(x + t).powi(2) / (2.0 * sigma2)) / mass;
                 let (before, after) = (counts.left as f64 - 1.0, counts.left as f64 + counts.width as f64);
                 let end = |x: f64| {
-                    let ratio = (-(2.0 * (x + t).abs() + 1.0) / (2.0 * sigma2)).exp();
+                    let ratio = libm::exp(-(2.0 * (x + t).abs() + 1.0) / (2.0 * sigma2));
                     unit(weight(x) / (1.0 - ratio))
                 };
                 let window = (0..counts.width).map(|i| unit(weight((counts.left + i as i64) as f64))).collect();

@@ -192,7 +192,7 @@ impl<F: Fn(&Integer, u32) -> Enclosure> Iterator for Powers<'_, F> {
 
 /// An exponent with this number of bits after its point.
 pub(in crate::loss) fn exact_exponent(exponent: &Rational, bits: u32) -> Enclosure {
-    let size = exponent.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 1;
+    let size = libm::log2(exponent.to_f64().abs().max(1.0)).clamp(0.0, 2000.0) as u32 + 1;
     Enclosure::rational(exponent, bits + size)
 }
 

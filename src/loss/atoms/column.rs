@@ -88,7 +88,7 @@ impl<K: Key, const N: usize> Column<K, N> {
         }
         // One unit for the exponential, with 64 bits more than a `Wide` has, and one for its conversion.
         let exp = |exponent: &Rational| {
-            let size = exponent.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
+            let size = libm::log2(exponent.to_f64().abs().max(1.0)).clamp(0.0, 2000.0) as u32 + 8;
             let bits = 64 * N as u32 + 64;
             Wide::float(Enclosure::rational(exponent, bits + size).exp().lower())
         };
@@ -178,7 +178,7 @@ impl<const N: usize> Exponentials<N> {
     fn new(x: &Rational, first: i64) -> Self {
         let bits = 64 * N as u32 + 128;
         let exp = |exponent: &Rational| {
-            let size = exponent.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
+            let size = libm::log2(exponent.to_f64().abs().max(1.0)).clamp(0.0, 2000.0) as u32 + 8;
             Float::with_val(bits, Enclosure::rational(exponent, bits + size).exp().lower())
         };
         Exponentials { value: exp(&Rational::from(x * first)), ratio: exp(x) }

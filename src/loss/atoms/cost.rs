@@ -88,7 +88,7 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     // Nanoseconds of a word of a convolution, of an entry of a column, of a pair that is sorted, and of a step of a pass; the factor 0.4
     // below was measured on a hundred random sums.
     let product = 4.0 + 2.0 * mantissa * mantissa;
-    let sorting = 3.0 * entries.max(2.0).log2();
+    let sorting = 3.0 * libm::log2(entries.max(2.0));
     let each = entries * passes * product;
     let making = 0.4
         * ((convolved + plan.merged * OF_MERGER) * words + plan.columns * (600.0 + 4.0 * product) + entries * sorting);
@@ -174,7 +174,7 @@ fn multisets(losses: u64, copies: u64) -> f64 {
 /// Nanoseconds to compute the masses of one term and to convolve them. A product of long numbers takes more than proportional time by the word.
 pub(super) fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
     if terms::off_if_fine(group, cut).is_some() {
-        return 90.0 * (words / 2.0).powf(1.6) * length;
+        return 90.0 * libm::pow(words / 2.0, 1.6) * length;
     }
     let single = match (group.law.losses(group.shift), group.law.sigma2()) {
         (None, Some(sigma2)) => {
@@ -183,5 +183,5 @@ pub(super) fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
         (losses, _) => losses.unwrap_or(1) as f64 - 1.0,
     };
     let convolutions = if group.copies > 1 { 3.0 } else { 0.0 };
-    1200.0 * (words / 2.0).powf(1.6) * single + convolutions * 300.0 * length * words
+    1200.0 * libm::pow(words / 2.0, 1.6) * single + convolutions * 300.0 * length * words
 }

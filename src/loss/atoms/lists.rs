@@ -200,7 +200,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
     /// Twice that covers the other factors of a term.
     pub(super) fn units_of_an_excess(&self) -> f64 {
         let pair = self.units_of_a_pair();
-        (pair + 8.0) * f64::from(CLOSE + 4).exp2() + (self.first.len() + 2 * self.second.len()) as f64
+        (pair + 8.0) * libm::exp2(f64::from(CLOSE + 4)) + (self.first.len() + 2 * self.second.len()) as f64
     }
 
     /// The sum over all pairs at or above a key.
@@ -330,8 +330,8 @@ impl<K: Key, const N: usize> Lists<K, N> {
         }
         // Here x >= 2^-CLOSE, as the factor 1.001 covers the rounding errors of doubles. And 1 - exp(-x) >= x / 2 for x <= 1.
         let whole = if rest.is_some() { steps.approximate() - 1.0 } else { steps.approximate() };
-        let far = moved.map_or(0.0, |moved| moved.log2().exp2());
-        if self.h_approx * (whole + far) > f64::from(-CLOSE).exp2() * 1.001 {
+        let far = moved.map_or(0.0, |moved| libm::exp2(moved.log2()));
+        if self.h_approx * (whole + far) > libm::exp2(f64::from(-CLOSE)) * 1.001 {
             return exp().one_minus();
         }
         let steps = match rest {
@@ -397,7 +397,7 @@ impl<K: Key, const N: usize> Threshold<K, N> {
         // All sums of two keys lie within MOST_NATS_OF_ALL nats of the reference (`Parts::table`). So no pair is above a threshold whose exponential is
         // beyond MPFR's range, and above one whose exponential underflows to zero every 1 - exp(x - l) is one to all bits of the mantissa.
         let bits = 64 * N as u32 + 64;
-        let size = distance.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
+        let size = libm::log2(distance.to_f64().abs().max(1.0)).clamp(0.0, 2000.0) as u32 + 8;
         let exp = Float::with_val_round(bits, Float::with_val(bits + size, &distance).exp_ref(), Round::Down).0;
         let placed = K::place(&floor);
         // Moved down, where no pair is above the threshold, the key leaves none above it either: no distance is measured from there.

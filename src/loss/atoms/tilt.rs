@@ -74,7 +74,7 @@ impl GroupOutline {
             return GroupOutline::Continuous { rho: group.rho().to_f64() };
         };
         let (sigma2, shift) = (sigma2.to_f64(), group.shift as f64);
-        let size = |k: f64| Some(2.0 * (-2.0 * PI * PI * sigma2 * k * k).exp()).filter(|size| *size > 1e-30);
+        let size = |k: f64| Some(2.0 * libm::exp(-2.0 * PI * PI * sigma2 * k * k)).filter(|size| *size > 1e-30);
         let sizes = [1.0, 2.0, 3.0].map(|k| size(k).unwrap_or(0.0));
         GroupOutline::Gaussian { sigma2, shift, copies, sizes }
     }
@@ -114,16 +114,16 @@ fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
             let mut sums = [1.0, 0.0, 0.0];
             for (k, &size) in [1.0, 2.0, 3.0].iter().zip(sizes).filter(|(_, size)| **size > 0.0) {
                 let turn = 2.0 * PI * k;
-                sums[0] += size * (turn * m).cos();
-                sums[1] -= size * turn * (turn * m).sin();
-                sums[2] -= size * turn * turn * (turn * m).cos();
+                sums[0] += size * libm::cos(turn * m);
+                sums[1] -= size * turn * libm::sin(turn * m);
+                sums[2] -= size * turn * turn * libm::cos(turn * m);
             }
             sums
         };
         let [value, first, second] = theta(m - m.floor());
         let slope = first / value;
         return Cumulants {
-            ln_mgf: rho * (c + c * c) + value.ln() - theta(0.0)[0].ln(),
+            ln_mgf: rho * (c + c * c) + libm::log(value) - libm::log(theta(0.0)[0]),
             mean: rho * (1.0 + 2.0 * c) + shift * slope,
             variance: 2.0 * rho + shift * shift * (second / value - slope * slope),
         };
@@ -132,7 +132,7 @@ fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
         let mut sums = [0.0; 3];
         for k in -7_i32..=7 {
             let k = f64::from(k);
-            let mass = (-(k * k - 2.0 * k * distance) / (2.0 * sigma2)).exp();
+            let mass = libm::exp(-(k * k - 2.0 * k * distance) / (2.0 * sigma2));
             sums = [sums[0] + mass, sums[1] + mass * k, sums[2] + mass * k * k];
         }
         sums
@@ -141,7 +141,7 @@ fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
     let [mass, first, second] = moments(distance);
     let mean = first / mass;
     Cumulants {
-        ln_mgf: rho * (c + c * c) - distance * distance / (2.0 * sigma2) + mass.ln() - moments(0.0)[0].ln(),
+        ln_mgf: rho * (c + c * c) - distance * distance / (2.0 * sigma2) + libm::log(mass) - libm::log(moments(0.0)[0]),
         mean: rho + weight * (m.round() + mean),
         variance: weight * weight * (second / mass - mean * mean),
     }
@@ -156,10 +156,10 @@ impl Outline {
     pub(in crate::loss) fn new(groups: &[Group]) -> Self {
         let groups: Vec<GroupOutline> = groups.iter().map(GroupOutline::new).collect();
         let variance: f64 = groups.iter().map(GroupOutline::largest_variance).sum();
-        let spacing = (4.0 / variance.sqrt()).log2().floor().clamp(-900.0, 900.0).exp2();
+        let spacing = libm::exp2(libm::log2(4.0 / variance.sqrt()).floor().clamp(-900.0, 900.0));
         let bounded = |group: &GroupOutline| match group {
             GroupOutline::Gaussian { .. } | GroupOutline::Continuous { .. } => f64::INFINITY,
-            GroupOutline::Finite { one, copies } => (60.0 + copies.ln()) / one.least_step(),
+            GroupOutline::Finite { one, copies } => (60.0 + libm::log(*copies)) / one.least_step(),
         };
         let largest_tilt = groups.iter().map(bounded).fold(0.0, f64::max).min(1e280);
         Outline { groups, spacing, largest_tilt }
@@ -199,16 +199,16 @@ impl Outline {
 
     /// The tilt at which an increasing function of it, beyond `from` in the direction of `sign`, passes a target.
     fn solve(&self, from: f64, sign: f64, passed: impl Fn(f64) -> bool) -> f64 {
-        let (mut low, mut high) = (-600.0, self.largest_tilt.ln());
+        let (mut low, mut high) = (-600.0, libm::log(self.largest_tilt));
         for _ in 0..70 {
             let middle: f64 = 0.5 * (low + high);
-            if passed(from + sign * middle.exp()) {
+            if passed(from + sign * libm::exp(middle)) {
                 high = middle;
             } else {
                 low = middle;
             }
         }
-        from + sign * high.exp()
+        from + sign * libm::exp(high)
     }
 
     /// The nearest tilt of the grid.
@@ -220,7 +220,7 @@ impl Outline {
     /// exp(-c d) (1 - exp(-d)) is largest at d = ln(1 + 1 / c), or at the first loss where that is beyond; the derivative
     /// of the logarithm of the bound is increasing.
     pub(super) fn hockey_stick(&self, epsilon: f64, first: f64) -> f64 {
-        let c = self.solve(0.0, 1.0, |c| self.at(c).mean >= first.max(epsilon + (1.0 / c).ln_1p()));
+        let c = self.solve(0.0, 1.0, |c| self.at(c).mean >= first.max(epsilon + libm::log1p(1.0 / c)));
         // Where all losses are small, a tilt of zero would lose the factor 1 / c.
         if self.spacing >= 1.0 { self.rounded(c).max(self.spacing) } else { self.rounded(c) }
     }

@@ -194,7 +194,7 @@ impl<const N: usize> Wide<N> {
         if self.is_zero() {
             return f64::NEG_INFINITY;
         }
-        (self.mantissa[N - 1] as f64).log2() + (self.exponent + Self::BITS - WORD) as f64
+        libm::log2(self.mantissa[N - 1] as f64) + (self.exponent + Self::BITS - WORD) as f64
     }
 
     /// An enclosure of the true number behind one that carries `units`.

@@ -145,8 +145,8 @@ impl FamilyEvaluator {
         }
         let (one, alpha) = (Enclosure::double(1.0, 64), Enclosure::rational(alpha, 64));
         // Slopes around that of the chord from (alpha, f) to (1, 0) of the unit named, and the steepest that is not below zero at alpha.
-        let slope = (of_leader.value.approximate() / (1.0 - alpha.approximate())).ln();
-        let steepest = -alpha.approximate().ln();
+        let slope = libm::log(of_leader.value.approximate() / (1.0 - alpha.approximate()));
+        let steepest = -libm::log(alpha.approximate());
         let mut lower = zero.clone();
         for epsilon in [slope, steepest / 2.0, steepest - 1.0].into_iter().filter(|epsilon| epsilon.is_finite()) {
             let epsilon = rational::from_f64(epsilon)?;

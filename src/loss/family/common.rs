@@ -80,7 +80,7 @@ impl CommonContour {
 
     /// ln of the largest of all units in doubles, an approximation without proof, and the unit; `None` if no contour serves all.
     pub(crate) fn largest_approx(&self, epsilon: &Rational) -> Result<Option<(f64, Pair)>> {
-        let Some(kinds) = self.sieved.kinds(epsilon, 1e-13_f64.ln(), false, None)? else { return Ok(None) };
+        let Some(kinds) = self.sieved.kinds(epsilon, libm::log(1e-13_f64), false, None)? else { return Ok(None) };
         let double = |value: &Complex64| NearDouble { value: *value, error: 0.0 };
         let sums = self.sieved.trapezoid::<Complex64, _>(&kinds, (), BITS, double);
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
@@ -88,7 +88,7 @@ impl CommonContour {
             let (pair, best) = numbers.max_by(|a, b| a.1.value.hi().total_cmp(&b.1.value.hi()))?;
             let size =
                 self.sieved.family.double.ln_size(&kind.question, &kind.plan.exact_c, kind.question.start()).to_f64();
-            Some((size + best.value.hi().max(0.0).ln() - kind.plan.divisor().to_f64().ln(), pair))
+            Some((size + libm::log(best.value.hi().max(0.0)) - libm::log(kind.plan.divisor().to_f64()), pair))
         };
         let best = kinds.iter().zip(&sums.of_kind).filter_map(of_kind).max_by(|a, b| a.0.total_cmp(&b.0));
         Ok(best.map(|(ln, pair)| (ln + sums.scale.approximate(), pair)))

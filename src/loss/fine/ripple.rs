@@ -67,11 +67,11 @@ impl Shape {
         let n = group.copies as f64;
         // As in `ln_off`, the last factor covers the rounding errors.
         let ln_q = -2.0 * PI * PI * group.law.parameter().to_f64() * (1.0 - 1e-9);
-        let ln_beyond = 20_f64.ln() + 4.0 * (n.ln() + ln_q);
+        let ln_beyond = libm::log(20_f64) + 4.0 * (libm::log(n) + ln_q);
         let ln_rest = |terms: u64| {
-            let ln_left = 10_f64.ln() + (terms + 1) as f64 * (n.ln() + ln_q / 2.0);
+            let ln_left = libm::log(10_f64) + (terms + 1) as f64 * (libm::log(n) + ln_q / 2.0);
             let (small, large) = (ln_left.min(ln_beyond), ln_left.max(ln_beyond));
-            large + (small - large).exp().ln_1p() + 1e-9
+            large + libm::log1p(libm::exp(small - large)) + 1e-9
         };
         let shapes = (1..=MOST_TERMS).map(|terms| Shape { terms, ln_rest: ln_rest(terms) });
         shapes.into_iter().find(|shape| shape.ln_rest <= -f64::from(digits) * LN_10)

@@ -6,6 +6,7 @@ use rug::Float;
 use crate::numeric::{
     Enclosure,
     ball::{Ball, ComplexBall},
+    complex_double,
     field::{Field, Real},
     rational,
     twofold::{ComplexTwofold, TwofoldBall},
@@ -44,7 +45,7 @@ pub(super) fn exp<F: Field>(z: &F, precision: Precision<F>) -> F {
 /// y = y0 + ln(z exp(-y0)) holds up to a multiple of 2 pi i. That is zero: both y0 and the principal logarithm are principal values to within the
 /// rounding of doubles, and |ln(1 + d)| < 0.1.
 fn ln_of_ball<F: Arithmetic>(z: &F, precision: Precision<F>) -> F {
-    let near = Complex64::new(z.re().approximate(), im(z, precision).approximate()).ln();
+    let near = complex_double::ln(Complex64::new(z.re().approximate(), im(z, precision).approximate()));
     let first = F::new(exact(near.re, precision), exact(near.im, precision));
     let minus = |z: &F| F::new(z.re().neg(), im(z, precision).neg());
     let one = F::new(exact(1.0, precision), exact(0.0, precision));
@@ -58,8 +59,9 @@ fn ln_of_ball<F: Arithmetic>(z: &F, precision: Precision<F>) -> F {
     if most.is_nan() || most > 1e-6 {
         return first.with_error(f64::INFINITY);
     }
-    let terms =
-        (f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 / -most.max(1e-30).ln()).ceil() as i64 + 1;
+    let terms = (f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 / -libm::log(most.max(1e-30))).ceil()
+        as i64
+        + 1;
     // d - d^2 / 2 + d^3 / 3 - ... by Horner's rule.
     let mut sum = F::new(exact(0.0, precision), exact(0.0, precision));
     for k in (1..=terms).rev() {
@@ -69,7 +71,7 @@ fn ln_of_ball<F: Arithmetic>(z: &F, precision: Precision<F>) -> F {
         sum = sum.mul(&rest);
     }
     // The terms left out are at most |d|^(k + 1) / (1 - |d|) <= 2 |d|^(k + 1).
-    first.add(&sum).with_error((terms + 1) as f64 * most.max(1e-300).ln() + 1.0)
+    first.add(&sum).with_error((terms + 1) as f64 * libm::log(most.max(1e-300)) + 1.0)
 }
 
 impl Arithmetic for ComplexTwofold {
@@ -105,7 +107,7 @@ impl Arithmetic for Complex64 {
         Enclosure::new(value.clone(), value)
     }
     fn ln(&self, (): ()) -> Self {
-        Complex64::ln(*self)
+        complex_double::ln(*self)
     }
 }
 

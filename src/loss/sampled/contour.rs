@@ -105,7 +105,7 @@ pub(super) fn ln_approx(
         Err(error) if error.is_beyond_reach() => return Ok(plan.ln_estimate),
         total => total?,
     };
-    Ok(if total > 0.0 { ln_scale.approximate() + total.ln() } else { plan.ln_estimate })
+    Ok(if total > 0.0 { ln_scale.approximate() + libm::log(total) } else { plan.ln_estimate })
 }
 
 struct Request<'a> {

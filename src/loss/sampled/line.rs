@@ -66,9 +66,9 @@ impl Grid {
     fn choose_by(phase: &Phase, p: f64, ln_above: f64, [theta, half_width]: [f64; 2], ln_target: f64) -> Grid {
         let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
         let edge = theta + half_width;
-        let ln_b = edge * edge * s2 / 2.0 + p.min(0.0) * (edge / 2.0).cos().ln() + ln_above;
+        let ln_b = edge * edge * s2 / 2.0 + p.min(0.0) * libm::log(libm::cos(edge / 2.0)) + ln_above;
         let step = std::f64::consts::TAU * half_width / (ln_b - ln_target + 1.5).max(3.0);
-        let growth = p.min(0.0) * ((-g).ln_1p() + (theta / 2.0).cos().ln());
+        let growth = p.min(0.0) * (libm::log1p(-g) + libm::log(libm::cos(theta / 2.0)));
         let reach = theta * theta * s2 / 2.0 - ln_target + 3.0;
         let left = (2.0 * (reach + growth).max(1.0) / s2).sqrt();
         let mut right = left;
@@ -76,7 +76,7 @@ impl Grid {
             // From the far end inwards, while the terms stay negligible.
             let ln_term = |from: f64, to: f64| {
                 let loss = to - 1.0 / (2.0 * s2);
-                let ln_r = if loss > 600.0 { g.ln() + loss } else { (g * loss.exp_m1()).ln_1p() };
+                let ln_r = if loss > 600.0 { libm::log(g) + loss } else { libm::log1p(g * libm::expm1(loss)) };
                 reach - from * from * s2 / 2.0 + p * ln_r
             };
             right = far_end(p, s2).max(left);
@@ -274,7 +274,7 @@ fn far_end(p: f64, s2: f64) -> f64 {
 pub(super) fn ln_moment_above(phase: &Phase, table: &Table, p: &Rational) -> Result<f64> {
     let ln_jensen = ln_jensen(phase, p).upper().to_f64_round(Round::Up);
     let (near, ln_norm) = (p.to_f64(), table.ln_moment(p.to_f64()));
-    let ln_relative = -(phase.steps as f64).ln() - 5.0;
+    let ln_relative = -libm::log(phase.steps as f64) - 5.0;
     let grid = Grid::choose_by(phase, near, ln_jensen, [0.0, half_width(phase, near)], ln_norm + ln_relative);
     let moment = match grid.moment::<ComplexTwofold>(phase, p, [ln_norm, ln_jensen], (), MOMENT_BITS) {
         Err(error) if error.is_beyond_reach() => return Ok(ln_jensen),

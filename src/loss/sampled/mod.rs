@@ -85,6 +85,6 @@ impl SampledSum {
         if ln < NEAR {
             return Ok(ln);
         }
-        Ok((-contour::ln_approx(self, direction, Side::Complement, epsilon, stop)?.exp()).ln_1p())
+        Ok(libm::log1p(-libm::exp(contour::ln_approx(self, direction, Side::Complement, epsilon, stop)?)))
     }
 }

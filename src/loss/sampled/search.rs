@@ -66,14 +66,14 @@ impl Search<'_> {
 
     /// The same with the kernel 1 / |s (s + 1)| at the real axis.
     fn ln_height(&self, c: f64) -> f64 {
-        self.ln_psi(c) - (c * (c + 1.0)).abs().ln()
+        self.ln_psi(c) - libm::log((c * (c + 1.0)).abs())
     }
 
     /// Re s by a parameter without bounds.
     fn place(&self, u: f64) -> f64 {
         match self.side {
-            Side::Delta => u.exp(),
-            Side::Complement => -1.0 / (1.0 + u.exp()),
+            Side::Delta => libm::exp(u),
+            Side::Complement => -1.0 / (1.0 + libm::exp(u)),
         }
     }
 
@@ -113,7 +113,7 @@ impl Search<'_> {
             };
         let [before, at, after] = [c - e, c, c + e].map(|c| self.ln_height(c));
         let curvature = ((before - 2.0 * at + after) / (e * e)).max(1e-6 / (e * e));
-        at - (std::f64::consts::TAU * curvature).ln() / 2.0
+        at - libm::log(std::f64::consts::TAU * curvature) / 2.0
     }
 
     /// 2 pi / h for which both sums of what the trapezoid rule adds are about exp(ln_target), with the Re s of their bounds.
@@ -187,14 +187,15 @@ impl Search<'_> {
         let p = power(self.direction, c);
         let steps: u64 = self.sum.phases.iter().fold(0, |sum, phase| sum.saturating_add(phase.steps));
         // Errors of a moment count as often as there are steps.
-        let ln_small = -digits * std::f64::consts::LN_10 - (steps as f64).ln() - 6.0 + (ln_estimate - ln_psi).min(0.0);
+        let ln_small =
+            -digits * std::f64::consts::LN_10 - libm::log(steps as f64) - 6.0 + (ln_estimate - ln_psi).min(0.0);
         let norms: Vec<f64> = self.sum.tables.iter().map(|table| table.ln_moment(p)).collect();
         let (height, ends) = self.height(p, &norms, ln_target - ln_psi, steps)?;
         let phases = self.sum.phases.iter().zip(norms).zip(ends).map(|((phase, ln_norm), end)| PhasePlan {
             grid: quickest(phase, p, ln_norm, ln_small),
             ln_norm,
             // Its error counts once a step, beside a modulus that may be small.
-            beyond: Grid::choose(phase, p, ln_norm, [end.theta; 2], end.ln_modulus - (steps as f64).ln() - 5.0),
+            beyond: Grid::choose(phase, p, ln_norm, [end.theta; 2], end.ln_modulus - libm::log(steps as f64) - 5.0),
         });
         let nodes = (height / h).ceil();
         if nodes.is_nan() || nodes >= 1e12 {
@@ -209,7 +210,7 @@ impl Search<'_> {
         let lines: Vec<Vec<Line>> =
             self.sum.phases.iter().zip(norms).map(|(phase, norm)| Line::all(phase, p, *norm, steps)).collect();
         let beyond = |t: f64| -> (f64, Vec<End>) {
-            let mut ln = -rho * t * t - (std::f64::consts::PI * t).ln();
+            let mut ln = -rho * t * t - libm::log(std::f64::consts::PI * t);
             let mut ends = Vec::new();
             for (phase, lines) in self.sum.phases.iter().zip(&lines) {
                 let all = lines.iter().map(|line| End { ln_modulus: line.ln_modulus(t), theta: line.theta });
@@ -221,14 +222,14 @@ impl Search<'_> {
             (ln, ends)
         };
         let (mut low, mut high) = (-10.0_f64, 35.0_f64);
-        if beyond(high.exp()).0 > ln_target {
+        if beyond(libm::exp(high)).0 > ln_target {
             return None;
         }
         while high - low > 0.02 {
             let middle = (low + high) / 2.0;
-            if beyond(middle.exp()).0 > ln_target { low = middle } else { high = middle }
+            if beyond(libm::exp(middle)).0 > ln_target { low = middle } else { high = middle }
         }
-        Some((high.exp(), beyond(high.exp()).1))
+        Some((libm::exp(high), beyond(libm::exp(high)).1))
     }
 }
 
@@ -269,24 +270,24 @@ impl Line {
         // Coarser than the line of the proof, whose step serves a strip of width theta: along the line itself the modulus is smooth.
         // The modulus of one of few steps has to be small itself.
         let steps = steps as f64;
-        let ln_relative = -steps.ln() - 5.0 - 35.0 / steps;
+        let ln_relative = -libm::log(steps) - 5.0 - 35.0 / steps;
         let fine = Grid::choose(phase, p, ln_norm, [theta, 1.0_f64.min((8.0 / s2).sqrt())], ln_relative);
         if fine.len().is_nan() || fine.len() > MOST_POINTS {
             return None;
         }
         let node = |k: i64| {
             let v = fine.step * k as f64;
-            let b = g * (v - 1.0 / (2.0 * s2)).exp();
-            let (sin, cos) = theta.sin_cos();
+            let b = g * libm::exp(v - 1.0 / (2.0 * s2));
+            let (sin, cos) = libm::sincos(theta);
             // |r|^2 = (1 - g + b)^2 - 2 (1 - g) b (1 - cos)
             let size = if b < 1e150 {
-                ((b - g) * (2.0 + b - g) - 2.0 * (1.0 - g) * b * (1.0 - cos)).ln_1p() / 2.0
+                libm::log1p((b - g) * (2.0 + b - g) - 2.0 * (1.0 - g) * b * (1.0 - cos)) / 2.0
             } else {
-                b.ln()
+                libm::log(b)
             };
-            let arg = (b * sin).atan2(1.0 - g + b * cos);
+            let arg = libm::atan2(b * sin, 1.0 - g + b * cos);
             let density = fine.step * (s2 / std::f64::consts::TAU).sqrt();
-            ((theta * theta - v * v) * s2 / 2.0 + p * size + density.ln() - ln_norm, arg)
+            ((theta * theta - v * v) * s2 / 2.0 + p * size + libm::log(density) - ln_norm, arg)
         };
         Some(Line { theta, nodes: (fine.from..=fine.to).map(node).collect() })
     }
@@ -294,6 +295,6 @@ impl Line {
     fn ln_modulus(&self, t: f64) -> f64 {
         let exponents = || self.nodes.iter().map(|(ln, arg)| ln - t * arg);
         let most = exponents().fold(f64::NEG_INFINITY, f64::max);
-        most + exponents().map(|ln| (ln - most).exp()).sum::<f64>().ln()
+        most + libm::log(exponents().map(|ln| libm::exp(ln - most)).sum::<f64>())
     }
 }

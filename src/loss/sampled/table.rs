@@ -33,7 +33,7 @@ impl Table {
             let x = k as f64 * STEP;
             let loss = mu * x - mu * mu / 2.0;
             // Beyond, the one does not matter beside exp.
-            let ln_ratio = if loss > 600.0 { rate.ln() + loss } else { (rate * loss.exp_m1()).ln_1p() };
+            let ln_ratio = if loss > 600.0 { libm::log(rate) + loss } else { libm::log1p(rate * libm::expm1(loss)) };
             (-x * x / 2.0, ln_ratio)
         };
         let (first, last) = (-(left / STEP).ceil() as i64, (right / STEP).ceil() as i64);
@@ -46,7 +46,7 @@ impl Table {
         let mu = s2.sqrt().recip();
         // Large positive powers move the mass to the right by up to p mu; large negative ones to where r hardly changes.
         let negative = (-p).max(0.0);
-        let left = 13.0 + negative.min(negative * g * mu).min(negative.ln_1p() / mu);
+        let left = 13.0 + negative.min(negative * g * mu).min(libm::log1p(negative) / mu);
         let right = 13.0 + p.max(0.0) * mu;
         if left <= self.left && right <= self.right {
             return self.ln_moment_between(p, left, right);
@@ -54,7 +54,11 @@ impl Table {
         let points = (left + right) / STEP;
         if points.is_nan() || points > MOST_POINTS {
             // The one term of the binomial sum that matters; for p < 0 an upper bound.
-            return if p > 0.0 { (p * g.ln() + p * (p - 1.0) / (2.0 * s2)).max(0.0) } else { p * (-g).ln_1p() };
+            return if p > 0.0 {
+                (p * libm::log(g) + p * (p - 1.0) / (2.0 * s2)).max(0.0)
+            } else {
+                p * libm::log1p(-g)
+            };
         }
         Table::reaching(s2, g, left, right).ln_moment_between(p, left, right)
     }
@@ -69,14 +73,14 @@ impl Table {
         if most < 1.0 {
             let less_one = |(gauss, ln_r): &(f64, f64)| {
                 let power = p * ln_r;
-                if power < 30.0 { gauss.exp() * power.exp_m1() } else { (gauss + power).exp() }
+                if power < 30.0 { libm::exp(*gauss) * libm::expm1(power) } else { libm::exp(gauss + power) }
             };
             let less_one: f64 = density * points.iter().map(less_one).sum::<f64>();
             if less_one > -0.5 {
-                return less_one.ln_1p();
+                return libm::log1p(less_one);
             }
         }
-        most + (density * points.iter().map(|(gauss, ln_r)| (gauss + p * ln_r - most).exp()).sum::<f64>()).ln()
+        most + libm::log(density * points.iter().map(|(gauss, ln_r)| libm::exp(gauss + p * ln_r - most)).sum::<f64>())
     }
 }
 
@@ -90,12 +94,12 @@ pub(super) fn mean_and_variance(phase: &Phase) -> (f64, f64) {
     for x in (-130..=last).map(|k| STEP * k as f64) {
         let loss = mu * x - mu * mu / 2.0;
         let (ratio, ln_ratio) = if loss > 600.0 {
-            (-x * x / 2.0 + loss + g.ln(), loss + g.ln())
+            (-x * x / 2.0 + loss + libm::log(g), loss + libm::log(g))
         } else {
-            let ln_ratio = (g * loss.exp_m1()).ln_1p();
+            let ln_ratio = libm::log1p(g * libm::expm1(loss));
             (-x * x / 2.0 + ln_ratio, ln_ratio)
         };
-        let mass = density * ratio.exp();
+        let mass = density * libm::exp(ratio);
         mean += mass * ln_ratio;
         square += mass * ln_ratio * ln_ratio;
     }

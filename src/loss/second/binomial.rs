@@ -25,7 +25,7 @@ pub(in crate::loss) fn hockey_stick_above(phases: &[Phase], rho: &Rational, epsi
     let near = |order: &u32| {
         let steps = phases.iter().map(|phase| phase.steps as f64 * ln_moment_approx(phase, *order)).sum::<f64>();
         let (s, p) = (f64::from(order - 1), f64::from(*order));
-        steps + rho.to_f64() * s * p + s * s.ln() - p * p.ln() - s * epsilon.to_f64()
+        steps + rho.to_f64() * s * p + s * libm::log(s) - p * libm::log(p) - s * epsilon.to_f64()
     };
     let best = ORDERS.iter().min_by(|a, b| near(a).total_cmp(&near(b))).copied().unwrap_or(2);
     let number = |x: u32| Enclosure::rational(&Rational::from(x), BITS);
@@ -60,14 +60,14 @@ fn ln_moment(phase: &Phase, p: u32) -> Enclosure {
 /// The same in doubles.
 fn ln_moment_approx(phase: &Phase, p: u32) -> f64 {
     let (g, s2) = (phase.rate.to_f64(), phase.sigma2.to_f64());
-    let mut ln_weight = f64::from(p) * (-g).ln_1p();
-    let ln_ratio = g.ln() - (-g).ln_1p();
+    let mut ln_weight = f64::from(p) * libm::log1p(-g);
+    let ln_ratio = libm::log(g) - libm::log1p(-g);
     let mut ln_sum = f64::NEG_INFINITY;
     for k in 0..=p {
         let term = ln_weight + f64::from(k) * (f64::from(k) - 1.0) / (2.0 * s2);
         let (most, least) = (ln_sum.max(term), ln_sum.min(term));
-        ln_sum = most + (least - most).exp().ln_1p();
-        ln_weight += ln_ratio + (f64::from(p - k) / f64::from(k + 1)).ln();
+        ln_sum = most + libm::log1p(libm::exp(least - most));
+        ln_weight += ln_ratio + libm::log(f64::from(p - k) / f64::from(k + 1));
     }
     ln_sum
 }

@@ -65,9 +65,9 @@ impl Moments {
             return f64::NEG_INFINITY;
         }
         let at = |ln_c: f64| {
-            let c = ln_c.exp();
+            let c = libm::exp(ln_c);
             // ln of c^c / (c + 1)^(c + 1), both terms negative.
-            let kernel = -c * (1.0 / c).ln_1p() - c.ln_1p();
+            let kernel = -c * libm::log1p(1.0 / c) - libm::log1p(c);
             // Where c eps overflows, its widening does as well, and the sum is not a number.
             self.ln_mgf(c).upper - c * epsilon + kernel + WIDENING * (c * epsilon - kernel)
         };
@@ -97,7 +97,7 @@ impl Moments {
                 let off = WIDENING * (l.abs() + epsilon.abs());
                 let ln_kernel = match functional {
                     Functional::Delta if l - off <= epsilon => f64::NEG_INFINITY,
-                    Functional::Delta => (-(epsilon - (l - off)).exp_m1()).ln(),
+                    Functional::Delta => libm::log(-libm::expm1(epsilon - (l - off))),
                     Functional::Complement => (epsilon - l - off).min(0.0),
                 };
                 ln_kernel - c * l - WIDENING * (1.0 + (c * l).abs() + ln_kernel.abs())
@@ -115,9 +115,9 @@ impl Moments {
         let (mut low, mut high) = (-12.0_f64, 25.0_f64);
         for _ in 0..HALVINGS {
             let middle = (low + high) / 2.0;
-            if is_above(middle.exp()) { high = middle } else { low = middle }
+            if is_above(libm::exp(middle)) { high = middle } else { low = middle }
         }
-        high.exp()
+        libm::exp(high)
     }
 
     /// An interval that leaves out about exp(-kappa) on each side, of the law tilted by c.
@@ -143,15 +143,19 @@ impl Moments {
         });
         let (from, before, u) = left.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
         let widened = |x: f64| WIDENING * (1.0 + x.abs());
-        let mut left_out = (before - center.lower + u * from + widened(u * from) + widened(before)).exp();
+        let mut left_out = libm::exp(before - center.lower + u * from + widened(u * from) + widened(before));
         match self.largest {
             // No loss is larger.
             Some(largest) if to >= largest => to = largest,
-            _ => left_out += (after - center.lower - t * to + widened(t * to) + widened(after)).exp(),
+            _ => left_out += libm::exp(after - center.lower - t * to + widened(t * to) + widened(after)),
         }
         // One difference, which is rounded to within 2^-53 of it.
         let probability = 1.0 - left_out * (1.0 + WIDENING);
-        (from <= to && probability > 0.0).then(|| Window { from, to, ln_probability: probability.ln() - WIDENING })
+        (from <= to && probability > 0.0).then(|| Window {
+            from,
+            to,
+            ln_probability: libm::log(probability) - WIDENING,
+        })
     }
 
     /// Encloses f(alpha), alpha = exp(ln_alpha).
@@ -165,15 +169,15 @@ impl Moments {
     fn highest_line(&self, ln_alpha: f64) -> f64 {
         /// Relative, of which the roundings below take a little, as exponents are below 1000 where they matter.
         const OFF: f64 = 1e-9;
-        let steep = [0.9, 0.5, 0.2, 0.05, 0.01, 1e-4].map(|share: f64| (share.ln() - ln_alpha).max(0.0));
+        let steep = [0.9, 0.5, 0.2, 0.05, 0.01, 1e-4].map(|share: f64| (libm::log(share) - ln_alpha).max(0.0));
         let flat = [0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0].map(|part| part * (self.rho.max(1.0)));
         let mut lower = 0.0_f64;
         for epsilon in steep.into_iter().chain(flat) {
-            let rest = 1.0 - self.ln_upper(epsilon).min(0.0).exp() * (1.0 + OFF) - 1e-15;
+            let rest = 1.0 - libm::exp(self.ln_upper(epsilon).min(0.0)) * (1.0 + OFF) - 1e-15;
             let exponent = epsilon + ln_alpha;
-            let of_alpha = (exponent + WIDENING * (epsilon + ln_alpha.abs())).exp() * (1.0 + OFF);
+            let of_alpha = libm::exp(exponent + WIDENING * (epsilon + ln_alpha.abs())) * (1.0 + OFF);
             let steep = rest - of_alpha;
-            let flat = (-epsilon).exp() * (rest - ln_alpha.exp() * (1.0 + OFF)) * (1.0 - OFF);
+            let flat = libm::exp(-epsilon) * (rest - libm::exp(ln_alpha) * (1.0 + OFF)) * (1.0 - OFF);
             // A NaN is passed over.
             lower = lower.max(steep).max(flat);
         }
@@ -188,7 +192,7 @@ impl Moments {
         let ln_size = |z: f64| {
             let at = |ln_next: f64| {
                 // c + 1 of the tilt as it is evaluated: c is rounded beside 1.
-                let c = ln_next.exp() - 1.0;
+                let c = libm::exp(ln_next) - 1.0;
                 let next = c + 1.0;
                 self.ln_mgf(c).upper - next * z + WIDENING * (next * z).abs()
             };
@@ -207,7 +211,7 @@ impl Moments {
             return 0.0;
         }
         let at = |ln_u: f64| {
-            let u = ln_u.exp();
+            let u = libm::exp(ln_u);
             self.ln_mgf(-u).upper + u * high + WIDENING * (u * high).abs()
         };
         // Kept as a logarithm: it may be far below every double.

@@ -92,7 +92,7 @@ impl Comparison {
     /// The laws for a v that makes their difference matter little to a tail that falls by exp(-slope) a nat.
     fn apart(&self, slope: f64) -> Apart {
         const MATTERS: f64 = 0.005;
-        let wanted = (4.0 * self.copies * (1.0 + slope.max(0.0)) / MATTERS).ln() / (2.0 * PI * PI);
+        let wanted = libm::log(4.0 * self.copies * (1.0 + slope.max(0.0)) / MATTERS) / (2.0 * PI * PI);
         // s - v >= s / 2, so that the difference keeps its digits.
         let v = wanted.min(self.least / 2.0);
         let x = theta_bound(v);
@@ -117,8 +117,8 @@ impl Comparison {
         let off = 2.0 * WIDENING * (epsilon + moved);
         // The widening of `profile` is 10^-12 (1 + near^2) with near^2 / 2 about the size of the logarithm: it pays for the roundings of ln, too.
         Between {
-            lower: profile(rho_low, epsilon + moved + off).lower.ln() - ln_below,
-            upper: profile(rho_high, epsilon - moved - off).upper.ln() + ln_above,
+            lower: libm::log(profile(rho_low, epsilon + moved + off).lower) - ln_below,
+            upper: libm::log(profile(rho_high, epsilon - moved - off).upper) + ln_above,
         }
     }
 

@@ -164,7 +164,7 @@ pub(super) fn widening(groups: f64) -> f64 {
 /// Upper bound on |2 sum_k q^(k^2) cos(..)| for q = exp(-2 pi^2 v): 2 (q + q^4 + q^7 + ..) = 2 q / (1 - q^3), as k^2 >= 3 k - 2.
 pub(super) fn theta_bound(v: f64) -> f64 {
     // The exponent is off by 2^-50 of it, which is below 1e-9 wherever q is a double; where it is none, MIN_POSITIVE is above it.
-    let q = (-2.0 * PI * PI * v).exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE;
+    let q = libm::exp(-2.0 * PI * PI * v) * (1.0 + 1e-9) + f64::MIN_POSITIVE;
     2.0 * q / (1.0 - q * q * q) * (1.0 + 1e-9)
 }
 
@@ -175,12 +175,12 @@ impl Theta {
         let half = 0.5 / terms.sigma2;
         let reach = (1..9).find(|reach| f64::from(reach * (reach + 1)) >= CUT / half).unwrap_or(9);
         let theta = Theta { terms, half, reach, ln_at_zero: 0.0 };
-        Theta { ln_at_zero: theta.sum(0.0).ln(), ..theta }
+        Theta { ln_at_zero: libm::log(theta.sum(0.0)), ..theta }
     }
 
     /// sum_x exp(-(x^2 - 2 x away) / (2 sigma2)) for |away| <= 1/2: every exponent is at most zero.
     fn sum(&self, away: f64) -> f64 {
-        let term = |x: i32| (-self.half * (f64::from(x * x) - 2.0 * f64::from(x) * away)).exp();
+        let term = |x: i32| libm::exp(-self.half * (f64::from(x * x) - 2.0 * f64::from(x) * away));
         (-self.reach..=self.reach).map(term).sum()
     }
 
@@ -189,7 +189,7 @@ impl Theta {
     fn ln_ratio(&self, s: f64) -> (f64, f64) {
         let m = s * self.terms.shift;
         let away = m - m.round();
-        let ln = -self.half * away * away + self.sum(away).ln() - self.ln_at_zero;
+        let ln = -self.half * away * away + libm::log(self.sum(away)) - self.ln_at_zero;
         (ln, 1.0 + ln.abs() + 4.0 * self.half * (1.0 + m.abs()))
     }
 }
@@ -235,7 +235,7 @@ impl Few {
     fn ln_sum(&self, s: f64) -> f64 {
         let exponents = || self.terms.iter().map(|(loss, ln)| ln + s * loss);
         let peak = exponents().fold(f64::NEG_INFINITY, f64::max);
-        peak + exponents().map(|exponent| (exponent - peak).exp()).sum::<f64>().ln()
+        peak + libm::log(exponents().map(|exponent| libm::exp(exponent - peak)).sum::<f64>())
     }
 
     /// ln E[exp(s L)] of one count, and the size of its terms. Every exponent is off by a few roundings of the largest number in it, and the logarithm

@@ -11,10 +11,10 @@ use super::between::{Between, WIDENING};
 pub(super) fn profile(rho: f64, epsilon: f64) -> Between {
     let width = (2.0 * rho).sqrt();
     let (near, far) = ((epsilon - rho) / width, (epsilon + rho) / width);
-    let density = (-near * near / 2.0).exp() / (2.0 * PI).sqrt();
+    let density = libm::exp(-near * near / 2.0) / (2.0 * PI).sqrt();
     let tail = |x: f64| if x >= 0.0 { density * mills(x) } else { 1.0 - density * mills(-x) };
     // Left of -rho the second term is exp(epsilon) less its own complement.
-    let second = if far >= 0.0 { density * mills(far) } else { epsilon.exp() - density * mills(-far) };
+    let second = if far >= 0.0 { density * mills(far) } else { libm::exp(epsilon) - density * mills(-far) };
     let value = tail(near) - second;
     // The exponent is off by a little of its size, and the terms by a little of theirs.
     let off = (1.0 + near * near) * WIDENING * (tail(near).abs() + second.abs() + density);
@@ -36,7 +36,7 @@ pub(super) fn mills(x: f64) -> f64 {
                 break;
             }
         }
-        return (PI / 2.0).sqrt() * (x * x / 2.0).exp() - sum;
+        return (PI / 2.0).sqrt() * libm::exp(x * x / 2.0) - sum;
     }
     // Neighboring levels n lie on both sides and differ by less than a relative n! / x^(2 n), 20! / 20^40 = 10^-33.
     let levels = if x < 20.0 { 120 } else { 20 };
@@ -46,9 +46,9 @@ pub(super) fn mills(x: f64) -> f64 {
 /// ln P[N > x].
 pub(super) fn ln_upper_tail(x: f64) -> f64 {
     if x >= 0.0 {
-        mills(x).ln() - x * x / 2.0 - (2.0 * PI).ln() / 2.0
+        libm::log(mills(x)) - x * x / 2.0 - libm::log(2.0 * PI) / 2.0
     } else {
-        (-(-x * x / 2.0).exp() * mills(-x) / (2.0 * PI).sqrt()).ln_1p()
+        libm::log1p(-libm::exp(-x * x / 2.0) * mills(-x) / (2.0 * PI).sqrt())
     }
 }
 

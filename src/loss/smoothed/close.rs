@@ -88,7 +88,7 @@ impl Ellipsoid {
         let steepest = rungs.iter().map(in_widths).fold(1.0, f64::max);
         let widest = rungs.iter().map(|rung| rung.variance).fold(1.0, f64::max);
         // The binary digits between the largest and the smallest value on vectors of length one; twice that for the basis.
-        let apart = 2.0 * steepest.log2() + widest.log2() + energy.log2().abs() + 4.0;
+        let apart = 2.0 * libm::log2(steepest) + libm::log2(widest) + libm::log2(energy).abs() + 4.0;
         if !apart.is_finite() || apart > 2000.0 {
             return None;
         }
@@ -137,7 +137,7 @@ impl Close {
     /// The points with a sum at most `width` from a target and an energy of at most `energy`; `None` where numbers would not fit.
     pub(super) fn new(rungs: &[Rung], width: &Rational, energy: f64) -> Option<Self> {
         // If no double holds the width, no double holds the numbers that follow.
-        let exponent = Some(width.to_f64().log2().floor()).filter(|exponent| exponent.is_finite())?;
+        let exponent = Some(libm::log2(width.to_f64()).floor()).filter(|exponent| exponent.is_finite())?;
         let shift = WIDTH_BITS as i32 - exponent as i32;
         let far = |rung: &Rung| (2.0 * energy * rung.variance).sqrt() + 2.0;
         let rounded = |rung: &Rung| {

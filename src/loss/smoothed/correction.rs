@@ -54,7 +54,7 @@ impl Smoothed {
         let c = tilt::exact(tilt);
         let ln_scale = self.sum.ln_mgf(&c, bits).sub(&exact_exponent(&Rational::from(&c * epsilon), bits));
         let size = tilt.abs();
-        let needed = (ln_scale.approximate() + (0.63 * s).ln() - ln_error + SPARE_NATS).max(1.0);
+        let needed = (ln_scale.approximate() + libm::log(0.63 * s) - ln_error + SPARE_NATS).max(1.0);
         // x^2 / (2 s^2) - |c| x >= needed + |c| s^2 / 2 for x = W - s^2 / 2.
         let x = size * s * s + s * (size * size * s * s + 2.0 * needed + size * s * s).sqrt();
         let width = (x + s * s / 2.0) * (1.0 + 1e-9);
@@ -142,7 +142,7 @@ impl Smoothed {
         // rounding errors of logarithms and sums.
         let mut after = vec![0.0_f64; near.len() + 1];
         for (at, point) in near.iter().enumerate().rev() {
-            after[at] = (after[at + 1] + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
+            after[at] = (after[at + 1] + libm::exp(point.ln_most - ln_share)) * (1.0 + 1e-12);
         }
         let asked = after.partition_point(|rest| *rest > 1.0);
         let zero = || Enclosure::double(0.0, bits);
@@ -184,7 +184,7 @@ fn ln_most(close: &Close, multiples: &[i64], distance: f64, s: f64) -> f64 {
     let squares: f64 =
         close.variances().zip(multiples).map(|(variance, &x)| (x as f64).powi(2) / (2.0 * variance)).sum();
     let beyond = (distance.abs() * (1.0 - 1e-12) - s * s / 2.0).max(0.0) / s;
-    let ln_profile = (0.63 * s).ln() - beyond * beyond / 2.0 + distance.min(0.0);
+    let ln_profile = libm::log(0.63 * s) - beyond * beyond / 2.0 + distance.min(0.0);
     ln_profile - squares + 1e-12 * (squares + ln_profile.abs()) + 1e-12
 }
 

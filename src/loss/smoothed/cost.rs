@@ -56,7 +56,7 @@ impl Smoothed {
         let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
         let all = self.outline.deviation(tilt);
         let nats = f64::from(digits) * LN_10;
-        let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
+        let energy = (nats + 8.0 + libm::log(s / fine.min(1.0))).max(6.0);
         let radius = (2.0 * energy).sqrt();
         let dimension = own.len();
         // Points in a slice of the ellipsoid, for each enumerated loss. Most of an ellipsoid is close to its surface, where points weigh least: a
@@ -90,7 +90,7 @@ impl Smoothed {
         let (heights, side) = (side, side / spacing);
         let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
         if dimension > 1 {
-            looks = looks.min(side * WINDOWS_OF_NODE + (top * all).log2().max(0.0) * WINDOWS_OF_OCTAVE);
+            looks = looks.min(side * WINDOWS_OF_NODE + libm::log2(top * all).max(0.0) * WINDOWS_OF_OCTAVE);
         }
         if top / spacing > 2f64.powi(60) || side > self.most_nodes() as f64 * 0.75 {
             return too_long;

@@ -142,7 +142,7 @@ impl Look {
 fn kept(points: &[Point], ln_share: f64) -> (usize, f64) {
     let (mut dropped, mut kept) = (0.0_f64, points.len());
     while let Some(point) = points[..kept].last() {
-        let next = (dropped + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
+        let next = (dropped + libm::exp(point.ln_most - ln_share)) * (1.0 + 1e-12);
         if next > 1.0 {
             break;
         }
@@ -209,7 +209,7 @@ impl Smoothed {
         let exponent = if under_q { tilt + 1.0 } else { tilt };
         let ln_scale = self.sum.ln_mgf(&tilt::exact(tilt), 96).approximate() - exponent * middle.to_f64();
         let share = 2.0 * half.to_f64() / self.outline.deviation(tilt);
-        let ln_mass = ln_scale + share.min(1.0).ln();
+        let ln_mass = ln_scale + libm::log(share.min(1.0));
         let digits = ((ln_mass - ln_error) / LN_10).max(1.0).ceil() as u32 + 1;
         let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
         let needed = (ln_scale + exponent.abs() * half.to_f64() - ln_error + SPARE_NATS).max(1.0);
@@ -231,7 +231,7 @@ impl Smoothed {
         let scale = factor.mul(&parts.one(bits));
         // The millionth that `most` adds below covers the rounding errors of logarithms and sums.
         let (kept, dropped) = kept(&points, ln_share);
-        let count = (kept as f64).max(1.0).ln();
+        let count = libm::log((kept as f64).max(1.0));
         let exact = |point: &Point| {
             let (atom, distances) = (&listed[point.listed], &distances[point.listed]);
             let distance = distances.exact(&distances.of(&point.multiples));

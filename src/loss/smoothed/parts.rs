@@ -98,7 +98,7 @@ impl Fine {
     /// `None` if a group is not fine to this number of digits. Returned with an upper bound on |e| of its masses after the ripples.
     pub(super) fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
         let sigma2 = group.law.discrete_sigma2()?;
-        let up = |ln_off: f64| ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE;
+        let up = |ln_off: f64| libm::exp(ln_off) * (1.0 + 1e-9) + f64::MIN_POSITIVE;
         let ln_off = fine::ln_off(group)?;
         let more = digits + MORE_DIGITS;
         let (ln_rest, ripples) = if ln_off <= -f64::from(more) * LN_10 {

@@ -169,9 +169,9 @@ impl Rest {
         let terms = |radius: i64| {
             let r = radius as f64;
             // F falls about as exp(-(v - s / 2)^2 / 2) beyond s / 2.
-            let fall = |v: f64| (v - s / 2.0).max(0.0).powi(2) / 2.0 + (1.0 + v.max(0.0)).ln();
+            let fall = |v: f64| (v - s / 2.0).max(0.0).powi(2) / 2.0 + libm::log(1.0 + v.max(0.0));
             let nats = r * r / 2.0 + fall(v) - fall(v - r) + f64::from(bits) * std::f64::consts::LN_2;
-            ((nats / (r * 2.0 * CELLS as f64).ln()).ceil() as usize).saturating_add(2)
+            ((nats / libm::log(r * 2.0 * CELLS as f64)).ceil() as usize).saturating_add(2)
         };
         let choices = (1..=8).map(|radius| Rest { terms: terms(radius).min(MOST_TERMS), radius });
         choices.min_by_key(|rest| rest.terms).unwrap_or(Rest { terms: MOST_TERMS, radius: 1 })

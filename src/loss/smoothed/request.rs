@@ -37,7 +37,7 @@ impl Smoothed {
         self.scales.get_or_make((eighths, digits), |_| {
             let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
             let coarsest = parts.fine.iter().map(Fine::deviation).fold(0.0, f64::max);
-            let from = 6 - coarsest.log2().floor() as i32;
+            let from = 6 - libm::log2(coarsest).floor() as i32;
             let tilt = eighths as f64 / 8.0;
             let costs = (from.max(1)..from + 120).map(|k| self.predict(&parts, k, tilt, digits));
             let affordable = costs.filter(|prediction| prediction.seconds <= machine::MOST_OF_ANY);
@@ -50,7 +50,7 @@ impl Smoothed {
         const SMALL: f64 = 16.0;
         let eighths = self.eighths(epsilon);
         let prediction = self.scale(eighths, digits)?;
-        let needed = (SMALL * self.outline.hockey_plan(&self.sum, epsilon).tilt().abs()).log2().ceil();
+        let needed = libm::log2(SMALL * self.outline.hockey_plan(&self.sum, epsilon).tilt().abs()).ceil();
         if needed <= f64::from(prediction.k) {
             return Some(prediction);
         }

@@ -18,7 +18,7 @@ pub(super) fn energy_beyond(dimension: usize, needed: f64) -> f64 {
     let mut energy = needed.max(dimension);
     for _ in 0..8 {
         let ratio: f64 = 2.0 * energy / dimension;
-        energy = (needed + dimension * (0.5 + ratio.max(1.0).ln() / 2.0 + 0.25)).max(dimension);
+        energy = (needed + dimension * (0.5 + libm::log(ratio.max(1.0)) / 2.0 + 0.25)).max(dimension);
     }
     energy
 }

@@ -41,7 +41,7 @@ pub(super) fn that_matter(
     let largest = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // The approximate contribution that is certain: of losses above epsilon, or so far below it that the remaining groups do not reach.
     let surely = |loss: &Outlined| match (at - loss.approx, complement) {
-        (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
+        (y, false) => loss.ln_p + libm::log(-libm::expm1(y.min(0.0))),
         (y, true) if y >= rho + 4.0 * rho.sqrt() => loss.ln_p,
         (_, true) => f64::NEG_INFINITY,
     };
@@ -51,7 +51,7 @@ pub(super) fn that_matter(
     } else {
         largest - ln_of_guess(digits, reach)
     };
-    let floor = floor - (list.sums.len() as f64).ln();
+    let floor = floor - libm::log(list.sums.len() as f64);
     // A NaN matters.
     let matters = |ln: f64| !matches!(ln.partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal));
     let of = list.sums.iter().zip(&adds).filter(|(_, ln)| matters(**ln));

@@ -26,7 +26,7 @@ impl Ranked {
             if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
         let count = near.len();
         // All dropped losses are proven to be below the floor: a bound that cannot be compared with it, a NaN, is kept.
-        let dropped_from = floor - (count as f64).ln();
+        let dropped_from = floor - libm::log(count as f64);
         near.retain(|(ln, _)| ln.is_nan() || dropped_from.is_nan() || *ln > dropped_from);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         // A NaN has no bound but 1.

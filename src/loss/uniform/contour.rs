@@ -46,20 +46,20 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn of(sum: &UniformSum, epsilon: f64) -> Place {
-        let height = |c: f64| sum.ln_mgf_approx(c) - c * epsilon - c.ln() - c.ln_1p();
+        let height = |c: f64| sum.ln_mgf_approx(c) - c * epsilon - libm::log(c) - libm::log1p(c);
         // By golden section in ln c.
         let (mut low, mut high) = (-40.0_f64, 60.0_f64);
         let share = 0.618_033_988_749_895;
         while high - low > 1e-6 {
             let (a, b) = (high - share * (high - low), low + share * (high - low));
-            if height(a.exp()) <= height(b.exp()) { high = b } else { low = a }
+            if height(libm::exp(a)) <= height(libm::exp(b)) { high = b } else { low = a }
         }
         // Of few bits, so that it is a short number.
-        let c = f64::from((0.5 * (low + high)).exp() as f32);
+        let c = f64::from(libm::exp(0.5 * (low + high)) as f32);
         let step = 1e-2 * c;
         let curvature = (height(c + step) + height(c - step) - 2.0 * height(c)) / (step * step);
         let curvature = if curvature > 0.0 { curvature } else { 1.0 / (c * c) };
-        Place { c, ln_estimate: (height(c) - 0.5 * (std::f64::consts::TAU * curvature).ln()).min(0.0) }
+        Place { c, ln_estimate: (height(c) - 0.5 * libm::log(std::f64::consts::TAU * curvature)).min(0.0) }
     }
 
     pub(super) fn exact(&self) -> Result<Rational> {
@@ -140,7 +140,7 @@ impl Request<'_> {
         let per_node = (4 * self.sum.parts.len() + self.list.losses.len()) as f64;
         let most = most / per_node;
         // The least height beyond which nothing matters, by doubling and bisection in doubles.
-        let ln_beyond = |height: f64| self.ln_modulus_approx(height) - c * epsilon - height.ln();
+        let ln_beyond = |height: f64| self.ln_modulus_approx(height) - c * epsilon - libm::log(height);
         let (mut low, mut high) = (h, h);
         while ln_beyond(high) > ln_target && high < HIGHEST.min(most * h) {
             low = high;
@@ -158,15 +158,15 @@ impl Request<'_> {
     /// ln of the bound on |M| at a height, in doubles.
     fn ln_modulus_approx(&self, height: f64) -> f64 {
         let c = self.place.c;
-        let slope = (1.0 + 2.0 * c).hypot(2.0 * height);
+        let slope = libm::hypot(1.0 + 2.0 * c, 2.0 * height);
         let of = |part: &Part| {
             let x = part.one.largest.to_f64();
-            let falling = (-(1.0 + 2.0 * c) * x).exp();
+            let falling = libm::exp(-(1.0 + 2.0 * c) * x);
             let share = match part.one.has_ends {
-                true => (1.0 + c).hypot(height) / slope + falling / 2.0,
-                false => (1.0 + falling) / (slope * -(-x).exp_m1()),
+                true => libm::hypot(1.0 + c, height) / slope + falling / 2.0,
+                false => (1.0 + falling) / (slope * -libm::expm1(-x)),
             };
-            part.copies as f64 * (c * x + share.ln())
+            part.copies as f64 * (c * x + libm::log(share))
         };
         let own: f64 = self.sum.parts.iter().map(of).sum();
         let others = self.sum.others.as_ref().map_or(0.0, |others| others.ln_mgf_approx(c));
@@ -324,7 +324,7 @@ impl<'a> Factor<'a> {
     fn new(part: &'a Part, c: &Rational, bits: u32) -> Result<Self> {
         let at = c.to_f64();
         let ln_norm = at * part.one.largest.to_f64() - part.ln_mgf_approx(at) / part.copies as f64;
-        let norm = exact(ln_norm.exp())?;
+        let norm = exact(libm::exp(ln_norm))?;
         let x = &part.one.largest;
         let twice = Rational::from(c * 2_u32) + 1_u32;
         let falling = Ball::rational(&-(twice * x), bits).exp();

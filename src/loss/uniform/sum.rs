@@ -33,12 +33,12 @@ impl Part {
     /// ln E[exp(c L)] of all copies in doubles, for c >= 0.
     pub(super) fn ln_mgf_approx(&self, c: f64) -> f64 {
         let x = self.one.largest.to_f64();
-        let falling = (-(1.0 + 2.0 * c) * x).exp();
+        let falling = libm::exp(-(1.0 + 2.0 * c) * x);
         let share = match self.one.has_ends {
             true => (1.0 + c + c * falling) / (1.0 + 2.0 * c),
-            false => (-(-(1.0 + 2.0 * c) * x).exp_m1()) / ((1.0 + 2.0 * c) * -(-x).exp_m1()),
+            false => (-libm::expm1(-(1.0 + 2.0 * c) * x)) / ((1.0 + 2.0 * c) * -libm::expm1(-x)),
         };
-        self.copies as f64 * (c * x + share.ln())
+        self.copies as f64 * (c * x + libm::log(share))
     }
 
     /// Encloses the same for c >= 0.

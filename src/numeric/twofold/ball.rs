@@ -46,14 +46,14 @@ fn outward(error: f64) -> f64 {
 
 /// Upper bound on exp(x), with the assumption of [`ball`](crate::numeric::ball) on elementary functions of doubles.
 fn exp_up(x: f64) -> f64 {
-    outward(x.exp() * (1.0 + 1e-12))
+    outward(libm::exp(x) * (1.0 + 1e-12))
 }
 
 /// sqrt(x^2 + y^2) up to a few roundings: from the squares, unless these leave the range of doubles.
 fn length(x: f64, y: f64) -> f64 {
     const SAFE: std::ops::Range<f64> = 1e-290..1e290;
     let squares = x * x + y * y;
-    if SAFE.contains(&squares) { squares.sqrt() } else { x.hypot(y) }
+    if SAFE.contains(&squares) { squares.sqrt() } else { libm::hypot(x, y) }
 }
 
 /// The propagated error of a product of numbers with given size and radius, before roundings:
@@ -180,7 +180,7 @@ impl Real for TwofoldBall {
         }
         // |e^x - e^a| <= e^a (e^r - 1)
         let mid = functions::exp(self.mid);
-        let moved = outward(self.radius.exp_m1() * (1.0 + 1e-12));
+        let moved = outward(libm::expm1(self.radius) * (1.0 + 1e-12));
         TwofoldBall { mid, radius: outward(mid.hi * (EXP_ERROR + moved * (1.0 + EXP_ERROR))) }
     }
 
@@ -190,7 +190,7 @@ impl Real for TwofoldBall {
         }
         // As for exp, with e^a < 1.42.
         let mid = functions::exp_m1_near_zero(self.mid);
-        let moved = 1.42 * self.radius.exp_m1() * (1.0 + 1e-12);
+        let moved = 1.42 * libm::expm1(self.radius) * (1.0 + 1e-12);
         TwofoldBall { mid, radius: outward(mid.hi.abs() * EXP_ERROR + moved) }
     }
 

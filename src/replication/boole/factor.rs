@@ -57,10 +57,10 @@ impl CorrectionsAtNodes {
         let (least_decay, most_slope) = (exact.lower().to_f64(), slope.upper().to_f64() * to as f64);
         // The first correction is at most 2 exp(-decay + slope k), and each later one is less than half of the one
         // before (u <= 3 < pi). With n copies (1 + x)^n - 1 <= n x exp(n x).
-        let x = 4.0 * (most_slope - least_decay).exp();
+        let x = 4.0 * libm::exp(most_slope - least_decay);
         let n = term.copies as f64;
         // Raised to exp(-600), since doubles underflow below.
-        let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
+        let ln_bound = (libm::log(n * x * libm::exp(n * x)) * (1.0 - 1e-9) + 1e-6).max(-600.0);
         let negligible = -f64::from(BITS) * std::f64::consts::LN_2;
         let corrections = CorrectionsAtNodes { copies: term.copies, ln_bound, series: None, ln_rest: 0.0 };
         if ln_bound <= negligible {
@@ -146,7 +146,7 @@ pub(super) fn ln_factor(term: &Term, u: &Enclosure) -> Enclosure {
         let term = power.add(&step).exp().add(&power.sub(&step).exp());
         sum = sum.add(&term);
         // From k to k + 1 the larger part falls by a factor exp(-2 k decay) at least.
-        let ratio = (-2.0 * k * decay.lower().to_f64()).exp();
+        let ratio = libm::exp(-2.0 * k * decay.lower().to_f64());
         if ratio < 1e-20 {
             let rest = term.mul(&Enclosure::double(2e-20, BITS));
             sum = sum.add(&Enclosure::double(0.0, BITS).hull(&rest));

@@ -203,7 +203,7 @@ fn log10_approx(value: &Rational) -> f64 {
 /// 10^exponent, rounded to five digits.
 fn decimal(exponent: f64) -> Rational {
     let whole = exponent.floor();
-    let mantissa = (10_f64.powf(exponent - whole) * 1e4).round() as i64;
+    let mantissa = (libm::pow(10_f64, exponent - whole) * 1e4).round() as i64;
     let power = whole as i64 - 4;
     let scale = Integer::from(10).pow(power.unsigned_abs().min(1 << 20) as u32);
     if power < 0 { Rational::from((mantissa, scale)) } else { Rational::from(mantissa) * scale }

@@ -47,7 +47,7 @@ pub struct CurvePanel {
 /// `count` exact numbers from 10^from to 10^to, evenly spaced in the logarithm and rounded to five digits.
 pub fn log_grid(from: f64, to: f64, count: u32) -> Vec<Rational> {
     let last = f64::from(count.max(2) - 1);
-    let value = |k: u32| format!("{:.4e}", 10_f64.powf(from + (to - from) * f64::from(k) / last));
+    let value = |k: u32| format!("{:.4e}", libm::pow(10_f64, from + (to - from) * f64::from(k) / last));
     (0..count).filter_map(|k| rational::parse(&value(k)).ok()).collect()
 }
 

@@ -144,12 +144,12 @@ fn chance_of_at_most(seen: u64, n: u64, p: f64) -> f64 {
     if n == 0 || seen as f64 >= p * n as f64 {
         return 1.0;
     }
-    (-(n as f64) * divergence(seen as f64 / n as f64, p)).exp()
+    libm::exp(-(n as f64) * divergence(seen as f64 / n as f64, p))
 }
 
 /// q ln(q / p) + (1 - q) ln((1 - q) / (1 - p)).
 fn divergence(q: f64, p: f64) -> f64 {
-    let term = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a * (a / b).ln() };
+    let term = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a * libm::log(a / b) };
     term(q, p) + term(1.0 - q, 1.0 - p)
 }
 

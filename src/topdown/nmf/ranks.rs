@@ -60,7 +60,7 @@ impl Named {
         // Of a two-sided margin the confidence leaves 2 P[Z > z] outside; one of areas - 1 differences has its share of that.
         let quantile = |own: &Confidence| {
             let outside = 2.0 * lower_approx(-own.quantile());
-            upper_quantile_approx((outside / (2.0 * (areas - 1) as f64)).ln())
+            upper_quantile_approx(libm::log(outside / (2.0 * (areas - 1) as f64)))
         };
         let quantiles: Vec<f64> = confidence.iter().map(quantile).collect();
         let probabilities = compared.probabilities();
@@ -199,7 +199,7 @@ impl Normal {
             let (x, y) = (uniform(), uniform());
             let square = x * x + y * y;
             if square > 0.0 && square < 1.0 {
-                let scale = (-2.0 * square.ln() / square).sqrt();
+                let scale = (-2.0 * libm::log(square) / square).sqrt();
                 self.kept = Some(y * scale);
                 return x * scale;
             }

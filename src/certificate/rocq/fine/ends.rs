@@ -97,6 +97,6 @@ impl FineEnds {
 
 /// The test that shows the largest delta.
 fn test(counts: &[Counts], plan: &Plan, epsilon: &Rational, delta: &Rational) -> Result<Test> {
-    let exp = epsilon.to_f64().exp();
+    let exp = libm::exp(epsilon.to_f64());
     Test::best(counts, plan, precision(delta), epsilon, |test| test.p.to_f64() - exp * test.q.to_f64())
 }

@@ -158,12 +158,12 @@ fn worst(sides: &[Side], epsilon: &Rational) -> Result<usize> {
 /// The least decimal that the walk proves, and the unit of its last digit: between a fourth and a fortieth of its distance.
 fn upper_end(above: &Side, delta: &Rational, certified: &Rational, tilt: f64) -> Result<(Rational, Rational)> {
     // ln(delta) falls by about the tilt in one unit of epsilon.
-    let missing = |bound: &Rational| Rational::from(bound / delta).to_f64().ln() / tilt;
+    let missing = |bound: &Rational| libm::log(Rational::from(bound / delta).to_f64()) / tilt;
     let distance = missing(&above.upper(certified).ok_or_else(few)?);
     if !(distance.is_finite() && distance > 1e-12) {
         return Err(few());
     }
-    let unit = power_of_ten((distance / 4.0).log10().floor() as i32);
+    let unit = power_of_ten(libm::log10(distance / 4.0).floor() as i32);
     let steps = |distance: f64| Integer::from((distance / unit.to_f64()).ceil() as i64);
     let mut multiple = Integer::from(Rational::from(certified / &unit).ceil().numer()) + steps(distance);
     let (mut shown, mut refuted) = (None, None);

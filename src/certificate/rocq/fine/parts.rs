@@ -61,8 +61,8 @@ pub(super) fn above(counts: &[Counts], plan: &Plan, fixed: Fixed) -> Result<Side
 
 /// The relative error of an exponential is y^2 / 2^(squarings + 1) at exp(-y), and y is about -ln(delta) at most.
 pub(super) fn precision(delta: &Rational) -> Fixed {
-    let largest = -delta.to_f64().ln();
-    let squarings = ((largest * largest / 2e-4).log2().ceil().max(0.0) as u32).max(SQUARINGS);
+    let largest = -libm::log(delta.to_f64());
+    let squarings = (libm::log2(largest * largest / 2e-4).ceil().max(0.0) as u32).max(SQUARINGS);
     let bits = (f64::from(squarings) + largest / std::f64::consts::LN_2 + 8.0).ceil() as u32;
     Fixed { bits: bits.max(BITS), squarings }
 }
@@ -134,7 +134,7 @@ impl Test {
     /// The largest epsilon with p - exp(epsilon) q > delta, approximately; -infinity if there is none.
     pub(super) fn shows(&self, delta: &Rational) -> f64 {
         let over = Rational::from(&self.p - delta);
-        if over > 0 { (over / &self.q).to_f64().ln() } else { f64::NEG_INFINITY }
+        if over > 0 { libm::log((over / &self.q).to_f64()) } else { f64::NEG_INFINITY }
     }
 
     /// delta at an epsilon, as a file computes it from the test: p - exp(epsilon) q.

@@ -114,7 +114,7 @@ impl Plan {
     fn at(counts: &[Counts], epsilon: f64, about: About, power: u32) -> Plan {
         let rho: f64 = counts.iter().map(|one| one.copies as f64 * rho(one)).sum();
         let tilt = saddle(rho, epsilon);
-        let (c, step, deviation) = (tilt.to_f64(), (-f64::from(power)).exp2(), (2.0 * rho).sqrt());
+        let (c, step, deviation) = (tilt.to_f64(), libm::exp2(-f64::from(power)), (2.0 * rho).sqrt());
         let circle = ((FALL / c).max(CIRCLE * deviation) / step).ceil();
         let window = (WINDOW * deviation / step).ceil();
         let (mut entries, mut tables, mut copies) = (0.0, 0.0, 0.0);

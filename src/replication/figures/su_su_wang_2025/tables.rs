@@ -236,7 +236,7 @@ fn density_curve(sigma2: &Rational, copies: u64, reach: i64) -> Vec<(f64, f64)> 
     let near = (-POINTS..=POINTS).map(|k| 6.0 * b * f64::from(k) / f64::from(POINTS)).filter(|y| y.abs() < end);
     let mut places: Vec<f64> = even.chain(near).collect();
     places.sort_unstable_by(f64::total_cmp);
-    let density = |y: f64| (-y * y / (2.0 * b * b)).exp() / (b * std::f64::consts::TAU.sqrt());
+    let density = |y: f64| libm::exp(-y * y / (2.0 * b * b)) / (b * std::f64::consts::TAU.sqrt());
     places.into_iter().map(|y| (y, density(y))).collect()
 }
 

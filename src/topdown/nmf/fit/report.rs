@@ -186,19 +186,19 @@ impl FitReport {
 
     /// Whether such residuals have a probability below the threshold under the declared noise laws.
     pub fn is_misfit(&self) -> bool {
-        self.ln_p < THRESHOLD.ln()
+        self.ln_p < libm::log(THRESHOLD)
     }
 
     /// Upper bound on the corrected p-value; 0 if it is too small for a double.
     pub fn p_bound(&self) -> f64 {
-        self.ln_p.exp()
+        libm::exp(self.ln_p)
     }
 
     /// The bound as displayed.
     pub fn p_shown(&self) -> String {
         match self.ln_p {
             ln_p if ln_p >= -0.005 => "1".to_string(),
-            ln_p if ln_p > -230.0 => format!("{:.1e}", ln_p.exp()),
+            ln_p if ln_p > -230.0 => format!("{:.1e}", libm::exp(ln_p)),
             ln_p => format!("1e{:.0}", (ln_p / std::f64::consts::LN_10).ceil()),
         }
     }
@@ -211,7 +211,7 @@ impl FitReport {
 
 /// A bound on a probability, times the number of tests.
 fn corrected(ln_p: f64, tests: u64) -> f64 {
-    (ln_p + (tests.max(1) as f64).ln()).min(0.0)
+    (ln_p + libm::log(tests.max(1) as f64)).min(0.0)
 }
 
 /// The name of the level of areas.

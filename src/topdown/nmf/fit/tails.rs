@@ -9,12 +9,12 @@ pub(in crate::topdown::nmf) fn ln_tail_bound(n: u64, t: f64) -> f64 {
     let n = n as f64;
     let ratio = t * (1.0 - ROUNDING) / n;
     // At a ratio of at most 1 the bound is 1.
-    if ratio > 1.0 { -(n / 2.0) * (ratio - 1.0 - ratio.ln()) } else { 0.0 }
+    if ratio > 1.0 { -(n / 2.0) * (ratio - 1.0 - libm::log(ratio)) } else { 0.0 }
 }
 
 /// An upper bound on the logarithm of P(|r| >= z s), given z^2.
 pub(super) fn ln_largest_bound(z2: f64) -> f64 {
-    (2_f64.ln() - z2 * (1.0 - ROUNDING) / 2.0).min(0.0)
+    (libm::log(2_f64) - z2 * (1.0 - ROUNDING) / 2.0).min(0.0)
 }
 
 #[cfg(test)]
