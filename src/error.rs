@@ -67,6 +67,12 @@ pub enum Error {
         /// The input, and the accepted kinds.
         why: String,
     },
+    /// A search without a result: no noise that was tried keeps a promise. It is an answer, and says what was tried.
+    #[error("{why}")]
+    NotFound {
+        /// What was searched for, and what was tried.
+        why: String,
+    },
     /// A quantity so close to a boundary that no attempted precision decides on which side it lies.
     #[error("{what} = {value} is too close to a boundary to decide: {apart}")]
     Undecided {

@@ -159,10 +159,28 @@ pub fn main<A: Application>() -> ExitCode {
     progress::end();
     // Buffered output is written now, while an error can still be reported.
     let outcome = outcome.and_then(|exit| io::stdout().flush().context("standard output").map(|()| exit));
+    if let Some(message) = stopped() {
+        // Standard error may be closed; then the message is lost.
+        let _ = io::stderr().write_all(message.as_bytes());
+    }
     match outcome {
+        Ok(Exit::Done) if dp_assay::numeric::clock::has_stopped() => ExitCode::from(1),
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // A search without a result is an answer: No.
+        Err(error) if is_not_found(&error) => {
+            if invocation::wants_json() {
+                let _ = writeln!(
+                    io::stdout(),
+                    "{:#}",
+                    json!({ "found": null, "proven": false, "reason": format!("{error:#}") })
+                );
+            } else {
+                report(&error);
+            }
+            ExitCode::from(1)
+        }
         Err(error) => {
             report(&error);
             ExitCode::from(2)
@@ -181,6 +199,31 @@ fn forbid_core_files() {
 #[cfg(not(unix))]
 fn forbid_core_files() {}
 
+/// The processor time of this process.
+#[cfg(unix)]
+fn processor_time() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    std::time::Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// What is said of an answer that the clock of last resort ended.
+fn stopped() -> Option<String> {
+    dp_assay::numeric::clock::has_stopped().then(|| {
+        format!(
+            "stopped: the answer used more than {} times the processor time of its effort; what is printed is proven, but a faster machine may \
+             give more digits\n",
+            dp_assay::numeric::clock::TIMES
+        )
+    })
+}
+
+/// Whether nothing was found, where the request is as it should be.
+fn is_not_found(error: &anyhow::Error) -> bool {
+    let is =
+        |one: &dp_assay::Error| matches!(one, dp_assay::Error::NotFound { .. } | dp_assay::Error::OutOfReach { .. });
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
+}
+
 /// Reports the error on standard error, as JSON if the answer was to be JSON.
 fn report(error: &anyhow::Error) {
     let message = match invocation::wants_json() {
@@ -193,6 +236,10 @@ fn report(error: &anyhow::Error) {
 
 fn run<A: Application>(cli: Cli<A>) -> Result<Exit> {
     outputs::check()?;
+    #[cfg(unix)]
+    if !matches!(cli.command, Command::Application(_)) {
+        dp_assay::numeric::clock::set(processor_time);
+    }
     match cli.command {
         Command::Epsilon(args) => epsilon::run(&args),
         Command::Delta(args) => delta::run(&args),

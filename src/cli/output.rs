@@ -303,7 +303,7 @@ pub fn insecure(seed: Option<u64>) -> String {
 
 /// The status: whether the requested precision was reached.
 pub fn status(met: bool) -> &'static str {
-    if met { "met" } else { "wider than asked" }
+    dp_assay::loss::answer::status(met)
 }
 
 /// A second enclosure, its methods, and the reason if an end is missing: for JSON.

@@ -63,7 +63,7 @@ pub fn verdict(cell: &str) -> Option<Style> {
     let colour = |colour: AnsiColor| Some(Style::new().fg_color(Some(colour.into())));
     match cell.split([',', ':']).next().unwrap_or_default() {
         "agrees" | "agrees-as-read" | "holds" | "proven" | "consistent" | "kept" => colour(AnsiColor::Green),
-        "differs" | "undecided" | "wider than asked" => colour(AnsiColor::Yellow),
+        "differs" | "undecided" | "wider" | "stopped" => colour(AnsiColor::Yellow),
         "disproved" | "deviates" | "broken" | "refused" => colour(AnsiColor::Red),
         _ => None,
     }

@@ -7,7 +7,7 @@ use rug::{Float, Rational};
 use super::{atoms::Listed, infinite::InfiniteLoss, limit::Limit};
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, clock},
 };
 
 /// Two members of a family, the smaller index first, or the same index twice.
@@ -236,9 +236,9 @@ impl Answer {
         Answer::immediate(Enclosure::double(0.0, 32), "no loss is as large")
     }
 
-    /// "met" or "wider than asked": whether the enclosure has the requested precision.
+    /// Whether the enclosure has the requested precision: see [`status`].
     pub fn status(&self) -> &'static str {
-        if self.met { "met" } else { "wider than asked" }
+        status(self.met)
     }
 
     /// The members at which the largest of a family is attained, as far as the enclosures show.
@@ -360,6 +360,15 @@ pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -
     let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
     let proof = if width(&second) < width(&first) { second.proof } else { first.proof };
     Ok(Answer { met: value.is_tight(digits), value, proof })
+}
+
+/// "met" where the requested precision was reached; else "wider", or "stopped" where the [clock of last resort](clock) ended an answer of this process.
+pub fn status(met: bool) -> &'static str {
+    match met {
+        true => "met",
+        false if clock::has_stopped() => "stopped",
+        false => "wider",
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,14 @@
 //!
 //! Some requests are out of reach of every engine, and no plan predicts all of them. So no new step is begun for an answer whose effort has reached
 //! its limit: the best enclosure so far is returned, valid but below the requested precision. The effort is counted ([`effort`](crate::numeric)), so an answer is the
-//! same on every machine.
+//! same on every machine. A clock stops only what has used ten times that ([`clock`](crate::numeric::clock)).
 
 use crate::{
     error::{Error, Result},
-    numeric::effort::{self, Effort},
+    numeric::{
+        clock,
+        effort::{self, Effort},
+    },
 };
 
 /// No new step of an answer begins after an effort of this number of seconds, up to a certain number of digits; for more digits the limit grows as the
@@ -14,9 +17,17 @@ use crate::{
 const SECONDS: f64 = 20.0;
 const DIGITS: f64 = 40.0;
 
-/// The limit of one answer: the count of this thread from which on no step begins.
+/// The limit of one answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limit(Option<Effort>);
+pub(crate) struct Limit(Option<End>);
+
+/// The count of this thread from which on no step begins, what the answer may take, and when it began.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    end: Effort,
+    may_take: Effort,
+    begun: clock::Begun,
+}
 
 impl Limit {
     /// No limit.
@@ -24,7 +35,8 @@ impl Limit {
 
     /// The limit of an answer to this number of digits that is begun now.
     pub(crate) fn of(digits: u32) -> Limit {
-        Limit(Some(effort::spent().and(Effort::of_seconds(Self::seconds(digits)))))
+        let may_take = Effort::of_seconds(Self::seconds(digits));
+        Limit(Some(End { end: effort::spent().and(may_take), may_take, begun: clock::Begun::now() }))
     }
 
     fn seconds(digits: u32) -> f64 {
@@ -37,7 +49,7 @@ impl Limit {
         if let Some(is_over) = tests::counted() {
             return is_over;
         }
-        self.0.is_some_and(|end| effort::spent() >= end)
+        self.0.is_some_and(|limit| effort::spent() >= limit.end || limit.begun.is_stopped(limit.may_take))
     }
 
     /// An error if it is reached.

@@ -9,6 +9,8 @@
 
 use std::cell::Cell;
 
+use super::clock;
+
 thread_local! {
     static SPENT: Cell<u64> = const { Cell::new(0) };
 }
@@ -59,6 +61,7 @@ pub fn of_task<T>(task: impl FnOnce() -> T) -> (T, Effort) {
 
 /// Spends an effort.
 pub(crate) fn spend(effort: Effort) {
+    clock::spent(effort.0);
     SPENT.set(SPENT.get().saturating_add(effort.0));
 }
 

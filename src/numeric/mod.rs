@@ -15,9 +15,11 @@
 //! | `lattice` | enumeration of the integer vectors near a point, by a reduced basis |
 //! | [`root`] | certified roots of decreasing functions |
 //! | [`parallel`] | one function for each of many items, on all threads |
+//! | `effort`, [`clock`] | the priced steps that an answer takes, and the clock of last resort |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
 pub mod ball;
+pub mod clock;
 pub(crate) mod complex_double;
 pub(crate) mod decimal;
 pub mod effort;
