@@ -11,9 +11,10 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Composition, Counts,
-    calibrate::{guess, meets},
+    calibrate::{Grid, guess, meets},
     conversions,
     profile::Account,
+    stretches,
 };
 use crate::{
     error::{Error, Result},
@@ -104,6 +105,9 @@ pub fn allocate_until(
         |sigma2: &[Rational]| -> Result<bool> { Ok(meets(&composition(sigma2)?, &target, delta)? == Certainty::Yes) };
     let largest: Vec<Rational> = targets.iter().map(most_tried).collect();
     if !keeps(&largest)? {
+        if let Some(sigma2) = one_below(targets, &largest, decimals, (&target, delta), stop)? {
+            return answer(targets, vec![sigma2], epsilon, stop);
+        }
         return Err(not_kept(targets, &composition(&largest)?, epsilon, delta)?);
     }
     let least: Vec<Rational> = targets.iter().map(|target| target.least.clone()).collect();
@@ -141,7 +145,8 @@ pub fn allocate_until(
     loop {
         let sigma2 = on_grid(targets, &scaled(targets, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
         if keeps(&sigma2)? {
-            return answer(targets, sigma2, epsilon, stop);
+            let below = one_below(targets, &sigma2, decimals, (&target, delta), stop)?;
+            return answer(targets, below.map_or(sigma2, |one| vec![one]), epsilon, stop);
         }
         if more > 1.0 {
             return answer(targets, largest, epsilon, stop);
@@ -150,7 +155,23 @@ pub fn allocate_until(
     }
 }
 
-/// The error for targets whose largest noise does not keep the promise: the epsilon that it has, and the targets that limit it. Less noise is not tried.
+/// Less noise than this that keeps the promise, where there is one query alone.
+fn one_below(
+    targets: &[QueryTarget],
+    sigma2: &[Rational],
+    decimals: u32,
+    (epsilon, delta): (&Enclosure, &Delta),
+    stop: &Stop,
+) -> Result<Option<Rational>> {
+    let ([target], [sigma2]) = (targets, sigma2) else { return Ok(None) };
+    let grid = Grid { decimals, least: target.least.clone(), most: sigma2.clone() };
+    let family = |sigma2: &Rational| Ok(composition(targets, std::slice::from_ref(sigma2))?.until(stop));
+    let keeps = |sigma2: &Rational| Ok(meets(&family(sigma2)?, epsilon, delta)? == Certainty::Yes);
+    Ok(stretches::below(sigma2, &grid, family, (epsilon, delta), keeps)?.map(|least| least.value))
+}
+
+/// The error for targets whose largest noise does not keep the promise: the epsilon that it has, and the targets that limit it. Less noise was tried where there is one
+/// query alone.
 fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, delta: &Delta) -> Result<Error> {
     let reached = largest.delta(epsilon, 6)?.value;
     let needed = largest.epsilon(delta, 8)?.value;
@@ -165,11 +186,16 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
     let (epsilon, delta) = (rational::display(epsilon), rational::display(delta));
     let why = format!(
         "no noise was found that keeps epsilon = {epsilon} at delta = {delta}: the largest that these accuracy targets allow has epsilon = {} and delta({epsilon}) = {}; \
-         less noise was not tried, though at one epsilon it can be a little more private. The sigma2 that targets allow: {limited}",
+         {} The sigma2 that targets allow: {limited}",
         needed.upper_text(8),
-        reached.shown(4)
+        reached.shown(4),
+        match targets {
+            [_] =>
+                "less noise, which at one epsilon can be a little more private, was tried at most where a loss of the lattice passes that epsilon.",
+            _ => "less noise was not tried, though at one epsilon it can be a little more private.",
+        }
     );
-    Ok(Error::unsuitable(why))
+    Ok(Error::NotFound { why })
 }
 
 fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon, stop: &Stop) -> Result<Allocation> {

@@ -158,10 +158,8 @@ pub fn least_on_grid<A: Account>(
 ) -> Result<Least> {
     let grid = Grid { decimals, least: Rational::new(), most: Rational::from(1_000_000_000_000_000_000_u64) };
     least_in(&grid, family, epsilon, delta, guess)?.ok_or_else(|| {
-        Error::unsuitable(format!(
-            "no noise up to 10^18 has the target epsilon {}: use a larger epsilon",
-            epsilon.shown(17)
-        ))
+        let shown = epsilon.shown(17);
+        Error::NotFound { why: format!("no noise up to 10^18 has the target epsilon {shown}: use a larger epsilon") }
     })
 }
 

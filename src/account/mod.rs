@@ -20,6 +20,7 @@
 //! | [`crossing`] | the deltas at which one account is within another's bound |
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
 //! | [`promise`] | privacy promises, and the least noise that keeps one |
+//! | `stretches` | less noise that is more private, where losses lie on a lattice |
 //! | [`sought`] | one number of a mechanism, written as a question mark, that a promise decides |
 //! | [`allocate`] | the noise of each query with the least weighted error |
 //!
@@ -49,6 +50,7 @@ pub mod profile;
 pub mod promise;
 #[cfg(feature = "mechanisms")]
 pub mod sought;
+mod stretches;
 pub(crate) mod supporting;
 pub mod tradeoff;
 mod vector;

@@ -10,6 +10,7 @@ use super::{
     calibrate::{self, Grid, Least},
     conversions, crossing, outputs,
     profile::Account,
+    stretches,
 };
 use crate::{
     error::{Error, Result},
@@ -342,13 +343,18 @@ pub fn calibrate<A: Account>(
     };
     let (least, steady) = match promise {
         Promise::Outputs { .. } => one_by_one(&grid, guess, &family, &keeps, (&target, &delta))?,
-        _ => (grid.least_where(guess, keeps)?, None),
+        Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } | Promise::OneWay { .. } => {
+            let found = grid.least_where(guess, &keeps)?;
+            let below = |least: &Least| stretches::below(&least.value, &grid, &family, (&target, &delta), &keeps);
+            (found.as_ref().map(below).transpose()?.flatten().or(found), None)
+        }
+        Promise::Tradeoff { .. } | Promise::ZcdpCurve { .. } => (grid.least_where(guess, keeps)?, None),
     };
     let Some(Least { value, before }) = least else {
         return Err(match promise {
             Promise::Tradeoff { alpha, beta } => {
                 let point = format!("beta = {} at alpha = {}", rational::display(beta), rational::display(alpha));
-                Error::unsuitable(format!("no noise of the grid has a type II error of {point}"))
+                Error::NotFound { why: format!("no noise of the grid has a type II error of {point}") }
             }
             _ => Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(&delta) },
         });

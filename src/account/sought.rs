@@ -13,11 +13,12 @@ use super::{
     calibrate::{Grid, Least},
     profile::Account,
     promise::Promise,
+    stretches,
 };
 use crate::{
     error::{Error, Result},
     law::Law,
-    numeric::{Certainty, rational},
+    numeric::{Certainty, Enclosure, rational},
 };
 
 /// The number of a mechanism that is sought.
@@ -207,6 +208,12 @@ impl Question {
                 return Ok(Outcome::None { is_proven, range: (grid.least, grid.most) });
             };
             found = self.spending_most(&grid, &inside, keeps)?;
+        }
+        if let (Some((value, _)), Promise::Epsilon { epsilon, delta }, "sigma2") = (&found, promise, self.number.name) {
+            let at = Enclosure::rational(epsilon, 160);
+            if let Some(Least { value, before }) = stretches::below(value, &grid, &family, (&at, delta), keeps)? {
+                found = Some((value, before));
+            }
         }
         let (value, not_enough) = found.ok_or_else(|| Error::fault("a number that kept a promise breaks it"))?;
         let is_neighbor_disproved = match &not_enough {

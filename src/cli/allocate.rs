@@ -302,14 +302,18 @@ impl Question {
         }
         let largest = allocate::most_private(&self.targets).and_then(|largest| risk.of(&largest, DIGITS));
         match largest {
-            Ok(value) if risk.kept_by(&value.value) == Certainty::No => anyhow::anyhow!(
-                "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}",
-                risk.in_words(),
-                risk.name(),
-                value.value.shown(6)
-            ),
-            Ok(_) if matches!(error, dp_assay::Error::Unsuitable { .. }) => {
-                anyhow::anyhow!("no allowed noise was found with which {}", risk.in_words())
+            Ok(value) if risk.kept_by(&value.value) == Certainty::No => {
+                let why = format!(
+                    "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}; less noise was not tried",
+                    risk.in_words(),
+                    risk.name(),
+                    value.value.shown(6)
+                );
+                dp_assay::Error::NotFound { why }.into()
+            }
+            Ok(_) if matches!(error, dp_assay::Error::NotFound { .. }) => {
+                let why = format!("no allowed noise was found with which {}", risk.in_words());
+                dp_assay::Error::NotFound { why }.into()
             }
             _ => error.into(),
         }
@@ -419,7 +423,7 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
     });
     page.text(match &found.above {
         Some(above) => format!(
-            "no allocation within these bounds has less than {}: at most {} % above the optimum\n",
+            "no allocation within these bounds keeps the target by this account and has less than {}: at most {} % above the optimum\n",
             Enclosure::rational(&found.bound, 64).lower_text(8),
             above.upper_text(3)
         ),

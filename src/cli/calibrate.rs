@@ -407,7 +407,8 @@ impl Request {
     fn explained(&self, error: Error) -> anyhow::Error {
         match (&self.goal, &error) {
             (Goal::Risk(risk), Error::OutOfReach { .. }) => {
-                anyhow::anyhow!("no noise of the grid is enough for this target: {}", risk.in_words())
+                let why = format!("no noise of the grid is enough for this target: {}", risk.in_words());
+                Error::NotFound { why }.into()
             }
             _ => flagged(error),
         }
