@@ -80,11 +80,11 @@ impl Release {
                 format!("{}: groups of {}, and a budget is shared for single people", self.release.name, self.group);
             return Err(PyValueError::new_err(why));
         }
-        let mut release = quick(self.release.only(&self.levels))?;
-        if let Some(neighbors) = neighbors_of(self.neighbors)? {
-            release.neighbors = neighbors;
+        let release = quick(self.release.only(&self.levels))?;
+        match neighbors_of(self.neighbors)? {
+            Some(neighbors) => Ok(quick(release.under(neighbors))?),
+            None => Ok(release),
         }
-        Ok(release)
     }
 
     /// The release as part of a ledger, which has whole releases, single people, and one relation.

@@ -58,7 +58,7 @@ impl Subject {
     /// A release with the relation and the counts of this subject, and this source, read again.
     fn with_singles(&self, mut release: Release, factor: Option<&Rational>, source: &str) -> Result<Release> {
         release.source = source.to_string();
-        release.neighbors = self.neighbors.unwrap_or(release.neighbors);
+        release = release.under(self.neighbors.unwrap_or(release.neighbors))?;
         if !self.singles.is_empty() {
             release.levels.push(self.level_of_singles(factor)?);
         }

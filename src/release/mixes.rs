@@ -8,7 +8,6 @@ use super::{Changed, GeoLevel, Mix, Neighbors, Query, Release};
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
-    law::Law,
 };
 
 /// The number of a record's groups of the kind of each mix; `None` for a mix that is not requested.
@@ -79,7 +78,7 @@ impl Release {
                 };
                 // No group of this record is of the kind of this query.
                 if cells > 0 {
-                    let query = self.as_changed(Query { cells, ..query.clone() }, neighbors);
+                    let query = self.as_changed(Query { cells, ..query.clone() }, neighbors)?;
                     counts.extend(query.counts_times(times(query.changed)?)?);
                 }
             }
@@ -87,16 +86,36 @@ impl Release {
         Ok(counts)
     }
 
-    /// A query under a relation. A guarantee about one record more or less covers a changed record as two records: one that leaves and one that enters. So a pure
-    /// guarantee, and a bounded range, has twice its epsilon, by group privacy; two copies of its pair would be too few, because the mechanism may answer both records with one draw of noise.
-    fn as_changed(&self, query: Query, neighbors: Neighbors) -> Query {
-        let is_any = matches!(query.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. });
-        match (self.neighbors, neighbors) {
-            (Neighbors::AddRemove, Neighbors::Bounded) if is_any => {
-                Query { shift: query.shift.saturating_mul(2), ..query }
-            }
-            _ => query,
+    /// The release with its guarantees as they are under a relation, as its own.
+    ///
+    /// An error for a guarantee about a changed record under add-remove, and for one that does not say what holds for two records.
+    pub fn under(&self, neighbors: Neighbors) -> Result<Release> {
+        let mut release = self.clone();
+        for query in release.levels.iter_mut().flat_map(|level| &mut level.queries) {
+            *query = self.as_changed(query.clone(), neighbors)?;
         }
+        release.neighbors = neighbors;
+        Ok(release)
+    }
+
+    /// A query under a relation. A guarantee about a changed record says nothing about one record more or less: their number may be published. One about a record more or
+    /// less covers a changed record as a group of two, one that leaves and one that enters: a pure guarantee, and a bounded range, has twice its epsilon, and responses are
+    /// given twice. Two copies of the pair of a guarantee would be too few, because the mechanism may answer both records with one draw of noise.
+    fn as_changed(&self, query: Query, neighbors: Neighbors) -> Result<Query> {
+        if query.changed != Changed::Guaranteed || self.neighbors == neighbors {
+            return Ok(query);
+        }
+        let refused = |why: String| Error::unsuitable(format!("{}, query {:?}: {why}", self.name, query.name));
+        if neighbors == Neighbors::AddRemove {
+            let why = "it is a guarantee for bounded neighbors, which says nothing about one record more or less: use bounded neighbors";
+            return Err(refused(why.to_string()));
+        }
+        let once = Composition::new([Counts::new(query.law.clone(), 1, query.shift)?])?;
+        let twice =
+            once.for_groups_of(2).map_err(|error| refused(format!("a changed record leaves and enters: {error}")))?;
+        let of_two = &twice.counts()[0];
+        let (law, cells, shift) = (of_two.law.clone(), query.cells.saturating_mul(of_two.count), of_two.shift);
+        Ok(Query { law, cells, shift, ..query })
     }
 
     /// The counts that a record of each choice enters or leaves at these levels, one side of a pair under bounded neighbors; with the choice in
@@ -115,7 +134,7 @@ impl Release {
             Some((_, mix)) if query.kind.as_ref() == Some(&mix.kind) => mix.most,
             _ => query.cells,
         };
-        self.as_changed(Query { cells, ..query.clone() }, neighbors).counts(neighbors)
+        self.as_changed(Query { cells, ..query.clone() }, neighbors)?.counts(neighbors)
     }
 
     /// The queries of these levels of which no count changes under a relation.
