@@ -45,7 +45,7 @@ impl Account {
     /// - advantage=A: the advantage of every adversary is at most A;
     /// - alpha=A with beta=B: every test of type I error A has a type II error of B or more;
     /// - posterior=P with prior=Q: every adversary with that prior decides correctly with probability P or less; with delta=D as well, no event
-    ///   that has at least probability D if the record is there lifts the posterior above P (the same of its absence); with of="outputs" in place of "events",
+    ///   that has at least probability D if the record is there lifts the posterior above P (the same of its absence at that prior of absence); with of="outputs" in place of "events",
     ///   the posterior after the noisy counts is above P with probability D or less. Larger noise may break that again, and smaller noise may keep it.
     ///
     /// grid: "sigma2" (the smallest sigma2 is a multiple of 10^-decimals) or "factor" (the factor is). The noise found is proven to be

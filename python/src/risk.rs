@@ -30,7 +30,7 @@ use crate::{
 impl Account {
     /// Bounds for all adversaries who believe with probability `prior` that a person's record is in the data (or is the first of two).
     /// Returns a dict of Enclosures: correct_decision, advantage, epsilon (infinite where none is finite); posterior_events: no event that has at least probability delta if the record is there
-    /// lifts the posterior above it, and the same of its absence; posterior_upper, also as posterior_exceeded: outputs whose posterior is above it have at most
+    /// lifts the posterior above it, and the same of its absence at that prior of absence; posterior_upper, also as posterior_exceeded: outputs whose posterior is above it have at most
     /// probability delta; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most the t with t ln((1 + t) / (1 - t)) = rho);
     /// zcdp_posterior_events and zcdp_posterior_upper; zcdp_epsilon by Bun & Steinke, and the bound from the single pair of it and delta, zcdp_pair_correct_decision;
     /// pure_epsilon, pure_correct_decision, pure_advantage and pure_posterior, the bounds from pure DP alone (only if losses

@@ -41,8 +41,10 @@ pub struct Test {
 pub struct Shown {
     /// The number of draws.
     pub draws: u64,
-    /// Mean, variance, skewness and kurtosis of the draws.
+    /// Mean, variance, skewness and kurtosis of the draws, without those beyond the reach.
     pub moments: [f64; 4],
+    /// The number of draws beyond the reach, and the reach.
+    pub beyond: (u64, i64),
     /// The variance of the law.
     pub variance: f64,
     /// The chi-square statistic over cells with an expectation of at least 5, its degrees of freedom and its asymptotic p-value.
@@ -98,8 +100,11 @@ impl Audited {
     /// The tests of a histogram.
     pub fn tests(&self, tally: &Tally) -> Tested {
         let counts = self.bins.counts(tally);
-        let mut tests: Vec<Test> =
-            self.linear().into_iter().map(|of| self.linear_test(of, &counts, tally.draws())).collect();
+        let mut tests: Vec<Test> = self
+            .linear()
+            .into_iter()
+            .map(|of| self.linear_test(of, &counts, (tally.draws(), tally.beyond())))
+            .collect();
         tests.push(self.sign_test(tally));
         tests.push(self.parity_test(tally));
         tests.push(self.mass_test(&counts, tally.draws()));
@@ -131,11 +136,15 @@ impl Audited {
     }
 
     /// A sum of scores on the side of its expectation where it lies.
-    fn linear_test(&self, of: &Linear, counts: &[u64], draws: u64) -> Test {
+    fn linear_test(&self, of: &Linear, counts: &[u64], (draws, beyond): (u64, (u64, i64))) -> Test {
         let scores = self.bins.scores(of.score);
         let sum: i128 = scores.iter().zip(counts).map(|(score, count)| i128::from(*score) * i128::from(*count)).sum();
         let (p, z) = score_test(&self.bins, &scores, draws, sum);
-        let what = format!("{}: {} standard deviations from its expectation", of.about, signed(z));
+        let cut = match beyond {
+            (0, _) => String::new(),
+            (many, reach) => format!(" ({many} of them beyond {reach} or its negative, taken as that)"),
+        };
+        let what = format!("{}{cut}: {} standard deviations from its expectation", of.about, signed(z));
         Test { name: of.name, draws, statistic: z, p, what }
     }
 
@@ -268,6 +277,7 @@ impl Audited {
         Shown {
             draws,
             moments: tally.moments_approx(),
+            beyond: tally.beyond(),
             variance: self.law.variance_approx(),
             chi_square: (chi, free, chi_square_tail_approx(free, chi)),
             likelihood_ratio: (ratio.max(0.0), chi_square_tail_approx(free, ratio.max(0.0))),

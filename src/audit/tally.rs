@@ -55,6 +55,11 @@ impl Tally {
         self.draws
     }
 
+    /// The number of draws beyond the reach, and the reach.
+    pub fn beyond(&self) -> (u64, i64) {
+        (self.beyond[0] + self.beyond[1], self.reach)
+    }
+
     /// The largest magnitude; 0 without draws.
     pub fn largest(&self) -> u64 {
         self.largest.unwrap_or(0)

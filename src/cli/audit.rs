@@ -176,11 +176,15 @@ fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &
         if skewness.is_finite() { format!(", skewness {skewness:.4}, kurtosis {kurtosis:.4}") } else { String::new() };
     let (chi, free, p_chi) = shown_numbers.chi_square;
     let (ratio, p_ratio) = shown_numbers.likelihood_ratio;
+    let left_out = match shown_numbers.beyond {
+        (0, _) => String::new(),
+        (many, reach) => format!(" (without {many} of the draws, beyond {reach} or its negative)"),
+    };
     let rate = exact_text(&verdict.false_alarm_rate);
     page.text(format!(
         "\n{words}\n\
          False alarm rate of the verdict: at most {rate} over {} tests (Holm); every p-value is a proven upper bound.\n\n\
-         Approximate, and not part of the verdict: mean {mean:.4e}, variance {variance:.6} (declared {:.6}){third}; \
+         Approximate, and not part of the verdict: mean {mean:.4e}, variance {variance:.6} (declared {:.6}){third}{left_out}; \
          chi-square {chi:.1} with {free} degrees of freedom (asymptotic p {p_chi:.3}), likelihood ratio \
          {ratio:.1} (asymptotic p {p_ratio:.3}).\n",
         tests.len(),
@@ -196,6 +200,7 @@ fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &
         "parameter_factor": report.interval.map(|found| json!({ "lower": found.lower, "upper": found.upper })),
         "approximations": {
             "mean": approximation(mean),
+            "left_out": shown_numbers.beyond.0,
             "variance": approximation(variance),
             "declared_variance": shown_numbers.variance,
             "skewness": approximation(skewness),

@@ -65,17 +65,19 @@ pub fn run(args: &Args) -> Result<Exit> {
     ));
     let about = if noise == Some(GaussianNoise::Continuous) { "the same law" } else { "an approximation" };
     let gdp = gdp.map(|gdp| vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), about.into()]);
+    let of = if subject.may_be_more_private().is_some() { "account" } else { "exact" };
     let rows = vec![
-        vec!["exact, at least".into(), lower, String::new()],
-        vec!["exact, at most".into(), upper, String::new()],
+        vec![format!("{of}, at least"), lower, String::new()],
+        vec![format!("{of}, at most"), upper, String::new()],
         vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
     ];
     page.table(&["", "delta", ""], rows.into_iter().chain(gdp).collect());
     page.lines(&subject::law_notes(&subject));
     if let Some(pair) = pair {
-        page.text(format!("\nThe exact delta is that of {pair}.\n"));
+        page.text(format!("\nThis delta is that of {pair}.\n"));
     }
     page.note(subject.note());
+    page.note(subject::more_private_note(&subject).as_deref());
     page.say_wider([("the exact delta", &exact_delta)]);
     page.print()?;
     Ok(Exit::Done)

@@ -56,12 +56,16 @@ pub struct Args {
 struct Account<'a> {
     population: &'a Population,
     each: Vec<Balance>,
+    /// Why the epsilon of a release may be less.
+    each_may_be_less: Vec<Option<&'static str>>,
     /// All of them; `None` if nothing was entered.
     all: Option<All>,
 }
 
 /// All releases composed, and all by their budgets.
 struct All {
+    /// Why it may be less than that.
+    may_be_less: Option<&'static str>,
     composed: Balance,
     total: Balance,
 }
@@ -69,7 +73,7 @@ struct All {
 impl Account<'_> {
     fn of<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
         if population.entries.is_empty() {
-            return Ok(Account { population, each: Vec::new(), all: None });
+            return Ok(Account { population, each: Vec::new(), each_may_be_less: Vec::new(), all: None });
         }
         let ledger = population.ledger()?;
         let count = output::count_of(population.entries.len() as u64, "release");
@@ -77,7 +81,13 @@ impl Account<'_> {
         let each = ledger.each(delta, digits)?;
         progress::stage(&format!("{}: epsilon of {count} composed", population.name));
         let (composed, total) = (ledger.composed(delta, digits)?, ledger.total(delta, digits)?);
-        Ok(Account { population, each, all: Some(All { composed, total }) })
+        let alone = |entry: &LedgerEntry| {
+            let one = Population::new(population.name.clone(), population.neighbors, vec![entry.clone()]);
+            Ok(one.may_be_more_private(&one.ledger()?))
+        };
+        let each_may_be_less = population.entries.iter().map(alone).collect::<Result<_>>()?;
+        let may_be_less = population.may_be_more_private(&ledger);
+        Ok(Account { population, each, each_may_be_less, all: Some(All { may_be_less, composed, total }) })
     }
 
     /// The releases of which only the budget is known.
@@ -103,8 +113,8 @@ impl Account<'_> {
     }
 
     fn json(&self) -> Value {
-        let releases: Vec<Value> = (self.population.entries.iter().zip(&self.each))
-            .map(|(entry, alone)| {
+        let releases: Vec<Value> = (self.population.entries.iter().zip(self.each.iter().zip(&self.each_may_be_less)))
+            .map(|(entry, (alone, may_be_less))| {
                 let mut object = json!({
                     "name": entry.name,
                     "neighbors": entry.neighbors().name(),
@@ -114,11 +124,13 @@ impl Account<'_> {
                 });
                 extend(&mut object, shown::place(entry));
                 extend(&mut object, balance(alone));
+                object["may_be_more_private"] = json!(may_be_less);
                 object
             })
             .collect();
-        let composed = self.all.as_ref().map(|All { composed, .. }| {
+        let composed = self.all.as_ref().map(|All { composed, may_be_less, .. }| {
             let mut object = balance(composed);
+            object["may_be_more_private"] = json!(may_be_less);
             object["not_covered"] = json!(self.left_out());
             if !composed.of_mixes.is_empty() {
                 let mixes = composed.of_mixes.iter();
@@ -187,6 +199,9 @@ impl Account<'_> {
     }
 
     fn put_notes(&self, page: &mut Page, all: &All) {
+        if let Some(why) = all.may_be_less {
+            page.text(format!("  epsilon of all releases is an upper bound: {why}.\n"));
+        }
         for (release, mix) in &all.composed.of_mixes {
             page.text(format!(
                 "  {release} is composed for the mix of groups that is worst for it alone: {mix}. A record of another mix spends the same \

@@ -175,6 +175,16 @@ pub fn put_relation(object: &mut Value, subject: &Resolved) {
     if !subject.unmoved.is_empty() {
         object["unmoved_queries"] = json!(subject.unmoved);
     }
+    // Then a lower end is that of the account, and not of the mechanism.
+    object["may_be_more_private"] = json!(subject.may_be_more_private());
+}
+
+/// Why the mechanism may be more private than the account, as a sentence.
+pub fn more_private_note(subject: &Resolved) -> Option<String> {
+    let why = subject.may_be_more_private()?;
+    Some(format!(
+        "These are the numbers of the account, which the mechanism does not exceed. It may be more private: {why}."
+    ))
 }
 
 /// Adds the probability of an infinite loss to an answer, if there is one.

@@ -1,9 +1,10 @@
 //! Everything in a population as a mechanism, for the answers that other mechanisms have: risk, curves, a report.
 
-use super::{file::LedgerFile, population::Population};
+use super::{entry::LedgerEntry, file::LedgerFile, population::Population};
 use crate::{
     account::{Counts, ledger::Ledger},
     error::{Error, Result},
+    law::Law,
     release::{
         Neighbors,
         subject::{Resolved, Together},
@@ -45,14 +46,27 @@ impl LedgerFile {
 }
 
 impl Population {
-    /// Why the releases may be more private than their account.
-    fn may_be_more_private(&self, ledger: &Ledger) -> Option<&'static str> {
+    /// Why the releases of a ledger of this population may be more private than their account, in words; `None` if the account is that of the declared mechanisms.
+    pub fn may_be_more_private(&self, ledger: &Ledger) -> Option<&'static str> {
         let is_twice = |count: Option<u64>| count == Some(2);
         if self.neighbors == Neighbors::Bounded
             && self.entries.iter().any(|entry| self.converts(entry) || is_twice(entry.times_each_count(self.neighbors)))
         {
             return Some(
                 "counts that a changed record may leave and enter are counted twice, also where it does neither",
+            );
+        }
+        if self.entries.iter().any(LedgerEntry::has_free_rows) {
+            return Some(
+                "rows that a record moves into cells of any choice are accounted for as if all were in one cell of every query",
+            );
+        }
+        let is_guarantee = |counts: &Counts| {
+            matches!(counts.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. })
+        };
+        if counts_of(ledger).iter().any(is_guarantee) {
+            return Some(
+                "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well",
             );
         }
         let several = ledger.entries().iter().filter(|entry| entry.paths.len() > 1).count();

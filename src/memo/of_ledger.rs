@@ -134,8 +134,15 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
         let what =
             format!("{known} of {} releases about \"{}\" composed are", population.entries.len(), quotable(name));
         let (relation, delta) = (format!("under {} neighbors ", neighbors.name()), rational::display(&request.delta));
-        let ends = format!("at least {} and at most {}", number.lower, number.upper);
+        let may_be_less = population.may_be_more_private(&account);
+        let ends = match may_be_less {
+            None => format!("at least {} and at most {}", number.lower, number.upper),
+            Some(_) => format!("at most {}", number.upper),
+        };
         draft.statement.push(borne(number, least_epsilon(&what, &relation, &delta, &ends)));
+        if let Some(why) = may_be_less {
+            draft.statement.push(unborne(&format!("The releases may be more private: {why}.")));
+        }
     }
     if !unknown.is_empty() {
         let unknown = unknown.join(", ");

@@ -78,7 +78,7 @@ pub enum Question {
     CorrectDecision(Rational),
     /// The total variation distance of the outputs with and without a record.
     Advantage,
-    /// The largest posterior for this prior after any event that has at least probability delta if the record is there; the same of its absence.
+    /// The largest posterior for this prior after any event that has at least probability delta if the record is there; the same of its absence at that prior of absence.
     Posterior(Rational, Delta),
 }
 

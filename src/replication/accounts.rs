@@ -43,7 +43,13 @@ pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
         Question::GdpDelta(epsilon) => GaussianProfile::new(rho(about)?).delta(epsilon, digits),
         other => return of_composition(other, &about.subject().resolve()?, digits),
     };
-    Ok(Computed::Value(value))
+    // Of a mechanism that may be more private, rho is an upper bound, and so is what follows from it.
+    let may_be_less =
+        about.rho.is_none() && about.subject().resolve().is_ok_and(|subject| subject.may_be_more_private().is_some());
+    Ok(match may_be_less {
+        true => Computed::Bounded(Bounded::AtMost { least: Rational::new(), bound: value }),
+        false => Computed::Value(value),
+    })
 }
 
 /// At a large delta, the bound by the best order may be below 0; then it only shows that epsilon is 0.
@@ -105,14 +111,14 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
     Ok(known(question, subject, value))
 }
 
-/// The number, or what is known of it: where the mechanism is known by a guarantee alone, its risk may be smaller; and where there are several paths,
+/// The number, or what is known of it: where the mechanism is known by an upper bound alone, its risk may be smaller; and where there are several paths,
 /// the trade-off function is a convex hull that no test need attain.
 fn known(question: &Question, subject: &Resolved, value: Enclosure) -> Computed {
     let at_most = |least: Rational, bound: Enclosure| Computed::Bounded(Bounded::AtMost { least, bound });
     let is_hull = matches!(&subject.whole, Whole::WorstPath(_));
-    let by_guarantee = subject.is_known_by_guarantee();
+    let may_be_less = subject.may_be_more_private().is_some();
     match question {
-        Question::Tradeoff(alpha) if by_guarantee || is_hull => {
+        Question::Tradeoff(alpha) if may_be_less || is_hull => {
             Computed::Bounded(Bounded::AtLeast { bound: value, most: Rational::from(1 - alpha) })
         }
         Question::Epsilon(_)
@@ -120,14 +126,12 @@ fn known(question: &Question, subject: &Resolved, value: Enclosure) -> Computed 
         | Question::RenyiEpsilon(_)
         | Question::PureEpsilon
         | Question::Advantage
-            if by_guarantee =>
+            if may_be_less =>
         {
             at_most(Rational::new(), value)
         }
-        Question::CorrectDecision(prior) if by_guarantee => {
-            at_most(prior.clone().max(Rational::from(1 - prior)), value)
-        }
-        Question::Posterior(prior, _) if by_guarantee => at_most(prior.clone(), value),
+        Question::CorrectDecision(prior) if may_be_less => at_most(prior.clone().max(Rational::from(1 - prior)), value),
+        Question::Posterior(prior, _) if may_be_less => at_most(prior.clone(), value),
         _ => Computed::Value(value),
     }
 }
@@ -140,8 +144,8 @@ fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Compu
     Computed::all_hold(cases.map(|(part, delta)| {
         let zcdp = conversions::zcdp_epsilon(part.total.rho(), delta, digits);
         let below = part.whole.epsilon(delta, digits)?.value.below(&zcdp);
-        // Of a guarantee the computed epsilon is an upper end, which disproves nothing.
-        Ok(if part.is_known_by_guarantee() && below == Certainty::No { Certainty::Undecided } else { below })
+        // Of a mechanism that may be more private the computed epsilon is an upper end, which disproves nothing.
+        Ok(if part.may_be_more_private().is_some() && below == Certainty::No { Certainty::Undecided } else { below })
     }))
 }
 

@@ -54,7 +54,7 @@ pub enum RiskPromise {
         /// The neighbor relation: of a pair that is not symmetric it determines the direction.
         neighbors: Neighbors,
     },
-    /// No event that has at least probability delta if the record is there lifts the posterior of an adversary with this prior above this; the same of absence.
+    /// No event that has at least probability delta if the record is there lifts the posterior of an adversary with this prior above this; the same of absence at that prior of absence.
     Posterior {
         /// The adversary's prior probability.
         prior: Rational,
@@ -269,7 +269,7 @@ impl RiskPromise {
                 shown(most)
             ),
             RiskPromise::Posterior { prior, most, delta } => format!(
-                "no event that has at least probability {} if the record is there lifts the posterior from {} above {}; the same of its absence",
+                "no event that has at least probability {} if the record is there lifts the posterior from {} above {}; the same of its absence at that prior of absence",
                 shown(delta),
                 shown(prior),
                 shown(most)

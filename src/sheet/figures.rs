@@ -66,7 +66,7 @@ pub struct Line {
     pub epsilon: Answer,
     /// The largest probability of a correct decision.
     pub correct: Answer,
-    /// The largest posterior after any event that has at least probability delta if the record is there; the same of its absence.
+    /// The largest posterior after any event that has at least probability delta if the record is there; the same of its absence at that prior of absence.
     pub posterior: Answer,
     /// The standard account beside it.
     pub compared: Compared,

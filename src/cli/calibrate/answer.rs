@@ -42,7 +42,6 @@ impl Layout {
             "delta": request.delta.as_ref().map(|delta| exact(delta)),
         });
         put_relation(&mut object, subject);
-        object["may_be_more_private"] = json!(subject.may_be_more_private());
         match &request.goal {
             Goal::Promise(Promise::ZcdpCurve { from, to }) => {
                 object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });

@@ -43,6 +43,8 @@ struct Nothing {
     is_proven: bool,
     /// Whether that is because of what the ledger has spent.
     is_spent: bool,
+    /// Why the mechanism may be more private than its account.
+    may_be_less: Option<&'static str>,
     range: (Rational, Rational),
 }
 
@@ -168,7 +170,15 @@ impl Args {
                     (Some(beside), Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
                     _ => false,
                 };
-                return Ok(Err(Nothing { question, is_proven: is_proven || is_spent, is_spent, range }));
+                let at_end = [&range.0, &range.1].into_iter().find_map(|end| with(end).ok());
+                let may_be_less = at_end.and_then(|subject| subject.may_be_more_private());
+                return Ok(Err(Nothing {
+                    question,
+                    is_proven: is_proven || is_spent,
+                    is_spent,
+                    may_be_less,
+                    range,
+                }));
             }
         };
         let (reached, target) = (
@@ -207,7 +217,6 @@ impl Sought {
             object["goal"] = crate::cli::risk_goal::json(risk);
         }
         put_relation(&mut object, &self.subject);
-        object["may_be_more_private"] = json!(self.subject.may_be_more_private());
         put_infinite_loss(&mut object, self.subject.whole.infinite_loss().as_ref(), request.digits);
         object
     }
@@ -255,6 +264,7 @@ impl Nothing {
             "value": null,
             "not_enough": null,
             "proven": self.is_proven,
+            "may_be_more_private": self.may_be_less,
             "least": exact(&self.range.0),
             "most": exact(&self.range.1),
         })
@@ -266,7 +276,12 @@ impl Nothing {
             true if self.is_spent => {
                 format!("no {name} keeps the target: what the ledger has spent is proven to break it")
             }
-            true => format!("no {name} from {least} to {most} keeps the target: proven at the most private end"),
+            true => match self.may_be_less {
+                None => format!("no {name} from {least} to {most} keeps the target: proven at the most private end"),
+                Some(why) => format!(
+                    "no {name} from {least} to {most} keeps the target by this account, which is an upper bound: {why}"
+                ),
+            },
             false => format!(
                 "of {name} from {least} to {most}, none that was tried is proven to keep the target; others may"
             ),

@@ -87,7 +87,7 @@ fn of_least_noise(least: &LeastNoise) -> String {
     let LeastNoise { number, present, value, not_enough, is_proven } = least;
     let Some(value) = value else {
         return match is_proven {
-            true => format!("what was spent before breaks the promise, whatever {number} is"),
+            true => format!("what was spent before breaks the promise by this account, whatever {number} is"),
             false => format!("no {number} was found with which the promise is kept"),
         };
     };
@@ -97,7 +97,7 @@ fn of_least_noise(least: &LeastNoise) -> String {
         exact_text(present)
     );
     match not_enough {
-        Some(other) if *is_proven => format!("{kept}, and with {} it is proven not to", exact_text(other)),
+        Some(other) if *is_proven => format!("{kept}, and with {} it does not by this account", exact_text(other)),
         Some(other) => format!("{kept}; of {} it is not known", exact_text(other)),
         None => format!("{kept}; the range of numbers ends there"),
     }

@@ -175,7 +175,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         p.about {
             "Right: the largest probability of a correct decision. Advantage: how much more often the decision is \"yes\" if that is true than if \
              it is not. Posterior, rounded up: no event that has at least probability " (exact_text(&request.delta)) " if the record is there lifts the \
-             posterior of that above it; the same of its absence."
+             posterior of that above it; the same of its absence at that prior of absence."
         }
     };
     Ok(view(

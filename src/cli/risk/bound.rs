@@ -322,13 +322,18 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     page.text(format!("guess: without any output, who decides for what is likelier beforehand.\nadvantage: the total variation distance of the outputs {pair}.\n"));
     page.text(
-        "posterior: no event that has at least probability delta if the record is there lifts the posterior of presence above this number; the same of absence.\n\
+        "posterior: no event that has at least probability delta if the record is there lifts the posterior of presence above this number; the same of absence at that prior of absence.\n\
          exceeded: the posterior after the outputs is above this number with at most probability delta, whichever of these counts a record changes.\n",
     );
     if finite(&found.total.bound.epsilon).is_none() {
         page.text("Outputs that one of two neighbors alone can have are likelier than delta: no epsilon is finite at this delta.\n");
     }
     page.text(format!("{}\n", allowed.formula()));
+    if matches!(allowed, Allowed::Zcdp) && subject.whole.infinite_loss().is_some() {
+        page.text(
+            "Where outputs of infinite loss have probability m, rho is about all others, and by zCDP the distance is at most m + (1 - m) min(sqrt(rho / 2), sqrt(1 - exp(-rho))).\n",
+        );
+    }
     ways_note(&subject).iter().for_each(|note| page.text(format!("{note}\n")));
     page.note(subject.note());
     page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));

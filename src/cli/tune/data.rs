@@ -43,7 +43,12 @@ pub(super) fn question_json(object: &mut Map<String, Value>, question: &TuningQu
 }
 
 pub(super) fn epsilons_json(object: &mut Map<String, Value>, epsilons: &PersonEpsilons) {
-    object.insert("epsilon".to_string(), output::enclosure(epsilons.largest.as_ref()));
+    // An upper bound: no lower end of the person's own epsilon is known.
+    let mut largest = output::enclosure(epsilons.largest.as_ref());
+    if let Value::Object(ends) = &mut largest {
+        ends.insert("lower".to_string(), Value::Null);
+    }
+    object.insert("epsilon".to_string(), largest);
     object.insert("epsilon_is".to_string(), json!("at most"));
     object.insert("epsilon_two_stage".to_string(), output::enclosure(epsilons.two_stage.as_ref()));
     object.insert("epsilon_total_only".to_string(), output::enclosure(epsilons.total_only.as_ref()));
