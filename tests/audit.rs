@@ -131,3 +131,21 @@ fn what_is_not_understood_is_refused() {
     }
     assert!(refusal(&["audit", "--power", "--draws", "many", "--law", "discrete-gaussian:5"]).contains("not a count"));
 }
+
+/// Moments without a draw far away say so, in text and JSON.
+#[test]
+fn draws_beyond_the_reach_are_counted_where_they_are_left_out() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("draws.txt");
+    let draws: Vec<String> = (0..300).map(|k| (k % 7 - 3).to_string()).chain(["100".to_string()]).collect();
+    std::fs::write(&file, draws.join("\n")).unwrap();
+    let words = ["audit", "--draws", file.to_str().unwrap(), "--law", "discrete-gaussian:5"];
+    let text = String::from_utf8(assay(&words).output().unwrap().stdout).unwrap();
+    assert!(text.contains("without 1 of the draws, beyond"), "{text}");
+    let answer = assay(&[&words[..], &["--json"]].concat()).output().unwrap().stdout;
+    let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answer["approximations"]["left_out"], 1, "{answer}");
+    let of_sum =
+        answer["tests"].as_array().unwrap().iter().find(|test| test["name"] == "mean" || test["test"] == "mean");
+    assert!(of_sum.unwrap().to_string().contains("1 of them beyond"), "{answer}");
+}

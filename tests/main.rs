@@ -26,6 +26,7 @@ mod examples;
 mod explore;
 mod few_groups;
 mod formal;
+mod guarantees;
 mod guide;
 mod hands;
 mod hierarchy;

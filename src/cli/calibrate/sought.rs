@@ -172,13 +172,7 @@ impl Args {
                 };
                 let at_end = [&range.0, &range.1].into_iter().find_map(|end| with(end).ok());
                 let may_be_less = at_end.and_then(|subject| subject.may_be_more_private());
-                return Ok(Err(Nothing {
-                    question,
-                    is_proven: is_proven || is_spent,
-                    is_spent,
-                    may_be_less,
-                    range,
-                }));
+                return Ok(Err(Nothing { question, is_proven: is_proven || is_spent, is_spent, may_be_less, range }));
             }
         };
         let (reached, target) = (
