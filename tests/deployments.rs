@@ -185,7 +185,7 @@ fn the_common_scale_is_that_of_a_calculation_by_hand() {
 }
 
 /// An entry with a figure for every rule.
-const ENTRY: &str = r"url_slug: made-up-counts-2024
+pub const ENTRY: &str = r"url_slug: made-up-counts-2024
 status: Draft
 tier: 3
 deployment:
@@ -319,6 +319,8 @@ fn hostile_and_wrong_yaml_is_refused_with_its_line() {
         ("delta: 1.0e-05", "epsilon: 2.0", 21, "occurs twice: first in line 20"),
         ("rho: 0.0834", "rho: ~", 22, "a number without quotes"),
         ("'2024-05-01'", "'2024-02-30'", 13, "YYYY-MM-DD"),
+        ("'2024-05-01'", "2024-05-01", 13, "must be in quotes: \"2024-05-01\""),
+        ("intended_use: A test", "intended_use: >\n      A test", 9, "folded text (>)"),
         ("Summary statistics", "Summary", 10, "Summary statistics"),
         ("name: Made-up counts", "name: 5", 6, "must be a text"),
         ("      - Somebody", "      - 7", 8, "a list of texts"),

@@ -62,3 +62,101 @@ fn every_script_is_in_the_table_of_what_scripts_need() {
         assert!(root.join("scripts").join(name).is_file(), "there is no scripts/{name}");
     }
 }
+
+/// `scripts/check-entries` with the program, in a folder.
+fn check_entries(folder: &Path, args: &[&str]) -> (bool, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-entries");
+    let mut command = Command::new(script);
+    command
+        .args(args)
+        .current_dir(folder)
+        .env("ASSAY", assert_cmd::cargo::cargo_bin!("assay"))
+        .env_remove("ASSAY_FACTS");
+    let outcome = command.output().unwrap();
+    let said = [outcome.stdout, outcome.stderr].concat();
+    (outcome.status.success(), String::from_utf8(said).unwrap())
+}
+
+/// The six faults of which the registry keeps an example, each in a made-up entry, and a printed figure that another one excludes.
+#[test]
+fn entries_with_faults_are_refused_and_others_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = crate::deployments::ENTRY;
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("good entry.yaml", good);
+    let (is_good, said) = check_entries(folder.path(), &["good entry.yaml"]);
+    assert!(is_good && said.contains("good entry.yaml: no fault found"), "{said}");
+    for (right, wrong, part) in [
+        ("intended_use: A test", "intended_use: >\n      A test", "folded text (>)"),
+        ("status: Draft", "status: Draft\nsurprise: yes", "unknown field \"surprise\""),
+        ("'2024-05-01'", "'5/1/2024'", "YYYY-MM-DD"),
+        ("'2024-05-01'", "2024-05-01", "must be in quotes"),
+        ("status: Draft\n", "", "the field status is missing"),
+        ("tier: 3", "tier: 0", "must be 1, 2 or 3"),
+        ("epsilon: 2.0", "epsilon: 2.1", "entry-contradicts-itself"),
+    ] {
+        assert!(good.contains(right), "{right}");
+        write("bad.yaml", &good.replacen(right, wrong, 1));
+        let (is_good, said) = check_entries(folder.path(), &["good entry.yaml", "bad.yaml"]);
+        assert!(!is_good && said.contains("bad.yaml: refused") && said.contains(part), "{wrong}: {said}");
+        assert!(said.contains("good entry.yaml: no fault found") && said.ends_with("2 checked, 1 refused\n"), "{said}");
+    }
+    assert_eq!(check_entries(folder.path(), &[]), (true, "no entry to check\n".to_string()));
+    assert!(!check_entries(folder.path(), &["none.yaml"]).0);
+}
+
+/// Of a clone only what was changed since a commit is checked, and what was deleted is not.
+#[test]
+fn only_entries_that_changed_since_a_commit_are_checked() {
+    if found("git").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false"];
+        let outcome = Command::new("git").args(author).args(args).current_dir(folder.path()).output().unwrap();
+        assert!(outcome.status.success(), "{args:?}: {}", String::from_utf8_lossy(&outcome.stderr));
+    };
+    let write = |name: &str, text: &str| fs::write(folder.path().join("deployments").join(name), text).unwrap();
+    fs::create_dir(folder.path().join("deployments")).unwrap();
+    let good = crate::deployments::ENTRY;
+    let bad = good.replace("tier: 3", "tier: 0");
+    git(&["init", "-q"]);
+    write("old.yaml", &bad);
+    write("deleted.yaml", &bad);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "first"]);
+    write("new one.yaml", good);
+    write("notes.txt", "no entry");
+    fs::remove_file(folder.path().join("deployments/deleted.yaml")).unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "second"]);
+    let (is_good, said) = check_entries(folder.path(), &["--changed", "HEAD~1"]);
+    assert!(is_good && said == "deployments/new one.yaml: no fault found\n1 checked, 0 refused\n", "{said}");
+    write("new one.yaml", &bad);
+    let (is_good, said) = check_entries(folder.path(), &["--changed", "HEAD~1", "deployments"]);
+    assert!(!is_good && said.contains("deployments/new one.yaml: refused"), "{said}");
+    assert!(check_entries(folder.path(), &["--changed", "HEAD~1", "elsewhere"]).1.contains("no entry"));
+    assert!(
+        !check_entries(folder.path(), &["--changed", "nosuch"]).0 && !check_entries(folder.path(), &["--changed"]).0
+    );
+}
+
+/// The hook and the action run this script.
+#[test]
+fn the_hook_and_the_action_run_the_check_of_entries() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let hook = fs::read_to_string(root.join(".pre-commit-hooks.yaml")).unwrap();
+    assert!(hook.contains("entry: scripts/check-entries\n") && hook.contains("language: script\n"), "{hook}");
+    let action = fs::read_to_string(root.join("action.yml")).unwrap();
+    assert!(
+        action.contains("scripts/check-entries\" --changed \"$BASE\" \"$FOLDER\"")
+            && action.contains("using: composite")
+    );
+    // What a caller gives reaches the shell as an environment variable, and never as text of the script.
+    let runs = action.split("run: |").skip(1);
+    assert!(
+        runs.flat_map(str::lines).filter(|line| line.starts_with("        ")).all(|line| !line.contains("${{")),
+        "{action}"
+    );
+}

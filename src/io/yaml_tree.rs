@@ -55,6 +55,8 @@ pub(crate) struct Scalar {
     pub(crate) text: String,
     /// Whether it has neither quotes nor a block sign: then `5` is a number and `~` is nothing.
     pub(crate) is_plain: bool,
+    /// Whether it is folded (`>`), which turns its line breaks into spaces.
+    pub(crate) is_folded: bool,
     /// The line of its first line of text, if each line of text is a line of the file.
     pub(crate) first_line: Option<usize>,
 }
@@ -252,7 +254,8 @@ fn scalar(text: &str, style: ScalarStyle, span: &Span) -> Scalar {
         }
         _ => None,
     };
-    Scalar { text: text.to_string(), is_plain: style == ScalarStyle::Plain, first_line }
+    let (is_plain, is_folded) = (style == ScalarStyle::Plain, style == ScalarStyle::Folded);
+    Scalar { text: text.to_string(), is_plain, is_folded, first_line }
 }
 
 #[cfg(test)]

@@ -209,6 +209,11 @@ fn kind(tree: &Tree) -> &'static str {
 fn fits(form: Form, scalar: &Scalar) -> std::result::Result<(), String> {
     let (kind, text) = (scalar.kind(), scalar.text.as_str());
     let expected = |expected: &str| Err(format!("must be {expected}, and not {}", kind.words()));
+    if scalar.is_folded {
+        return Err(
+            "must not be folded text (>), whose line breaks are lost and with them its Markdown: write |".to_string()
+        );
+    }
     match form {
         Form::Text if kind != Kind::Text => expected("a text"),
         Form::Number if kind != Kind::Number => expected("a number without quotes"),
@@ -216,6 +221,8 @@ fn fits(form: Form, scalar: &Scalar) -> std::result::Result<(), String> {
         Form::Tier if !(kind == Kind::Number && ["1", "2", "3"].contains(&text)) => {
             Err(format!("must be 1, 2 or 3, and not {text:?}"))
         }
+        // Without quotes, readers of YAML 1.1 take it for a date and not for a text.
+        Form::Date if scalar.is_plain && is_date(text) => Err(format!("must be in quotes: \"{text}\"")),
         Form::Date if !is_date(text) => Err(format!("must be a date in the form YYYY-MM-DD, and not {text:?}")),
         Form::OneOf(known) if !known.contains(&text) => {
             Err(unknown("value", text, "the registry's schema has", known.iter().copied()))
