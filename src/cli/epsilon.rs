@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::{
     arguments::{number, quantity},
     compared::{self, Columns},
+    epsilon_together::Together,
     exit::Exit,
     output::{self, exact, exact_text},
     page::{Form, Page},
@@ -194,9 +195,17 @@ pub fn run(args: &Args) -> Result<Exit> {
         },
     };
     let mut page = args.format.page();
-    page.object(found.object(&subject, &delta));
+    let together = Together::of(&args.subject, &subject, &delta, args.format.digits)?;
+    let mut object = found.object(&subject, &delta);
+    if let Some(together) = &together {
+        object["together"] = together.json();
+    }
+    page.object(object);
     page.records(found.records());
     put_tables(&mut page, args, &subject, &delta, &found);
+    if let Some(sentence) = together.as_ref().and_then(Together::sentence) {
+        page.text(format!("{sentence}\n"));
+    }
     page.print()?;
     Ok(Exit::Done)
 }

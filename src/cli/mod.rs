@@ -15,6 +15,7 @@ mod delta;
 mod deployments;
 mod drawn;
 pub mod epsilon;
+mod epsilon_together;
 pub mod errors;
 mod estimate;
 mod estimate_nmf;

@@ -1,6 +1,9 @@
 //! The deployments that come with the program, from data/deployments.
 
-use super::file::{self, Deployment};
+use super::{
+    file::{self, Deployment},
+    scale::Basis,
+};
 use crate::error::{Error, Result};
 
 macro_rules! bundled {
@@ -27,6 +30,18 @@ pub fn find(names: &[String]) -> Result<Vec<Deployment>> {
     }
     all.retain(|deployment| names.is_empty() || names.contains(&deployment.name));
     Ok(all)
+}
+
+/// The deployment that composes this bundled release with others about the same records, and the names of these.
+pub fn together_with(release: &str) -> Result<Option<(Deployment, Vec<String>)>> {
+    for deployment in find(&[])? {
+        let Some(Basis::Together(releases)) = &deployment.basis else { continue };
+        if releases.iter().any(|one| one.name == release) {
+            let others = releases.iter().map(|one| one.name.clone()).filter(|name| name != release).collect();
+            return Ok(Some((deployment, others)));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! | `entry-status`, `entry-date`, `entry-authors` | what the registry's entry says of itself |
 //! | `group` | for whom the parameters hold: `person`, `time`, `event`, `other`, `not-stated` |
 //! | `epsilon`, `delta`, `rho` | the headline as printed |
-//! | `account` | the known facts about the mechanism: counts or a release, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
+//! | `account` | the known facts about the mechanism: counts or a release, `releases` together, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
 //! | `contradictions` | contradictions of the source with itself that are no numbers |
 //! | `missing` | facts without which no proof is possible |
 //! | `remarks` | what a reader should know |
@@ -215,6 +215,18 @@ fn basis<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>, releases: &mut
     let pure = fields.read_each("pure", PurePart::parse)?;
     let epsilon = fields.number("epsilon", "a positive epsilon", |epsilon| *epsilon > 0)?;
     let delta: Option<Delta> = fields.quantity("delta")?;
+    let together = fields.texts("releases")?;
+    if !together.is_empty() {
+        if !pure.is_empty() || epsilon.is_some() || delta.is_some() {
+            return Err(fields.refuse("one of: releases, pure, epsilon with delta"));
+        }
+        let find = |name: &Spanned<String>| {
+            let found = releases.find(name.get_ref());
+            found.map_err(|error| fields.refuse_field("releases", name, error))
+        };
+        let found = together.iter().map(find).collect::<Result<_>>()?;
+        return fields.finish().map(|()| Basis::Together(found));
+    }
     match (pure.is_empty(), epsilon, delta) {
         (false, None, None) => fields.finish().map(|()| Basis::Pure(pure)),
         (true, Some(epsilon), Some(delta)) => fields.finish().map(|()| Basis::Approximate { epsilon, delta }),

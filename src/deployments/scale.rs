@@ -4,6 +4,8 @@
 //! the pair of outcomes that dominates every mechanism with them, which is the best possible bound from the guarantees alone. Of a rho there are the
 //! standard accounts. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
 
+use std::sync::Arc;
+
 use rug::Rational;
 
 use crate::{
@@ -14,8 +16,9 @@ use crate::{
     },
     error::{Error, Result},
     law::Law,
+    ledger::{LedgerEntry, Population},
     numeric::{Enclosure, precision, rational},
-    release::Neighbors,
+    release::{Neighbors, Release},
     replication::account_claims::About,
     risk::bound,
 };
@@ -25,6 +28,9 @@ use crate::{
 pub enum Basis {
     /// Its counts and their noise: the account is exact.
     Counts(Box<About>),
+    /// Releases under bounded neighbors that one change enters all of: their exact composition, the worst of all combinations of ways through them. Which of
+    /// these occur together is not known, so that it is an upper bound.
+    Together(Vec<Arc<Release>>),
     /// A bound on its rho alone.
     Zcdp(Rho),
     /// Parts with pure differential privacy.
@@ -80,6 +86,18 @@ pub struct OnScale {
 }
 
 impl OnScale {
+    /// The epsilon as text: a number if it is exact, `<=` and the bound otherwise, and a dash where nothing follows.
+    pub fn epsilon_text(&self) -> String {
+        match (&self.epsilon, self.is_exact) {
+            (None, _) => "-".to_string(),
+            (Some(epsilon), true) => epsilon.shown(6),
+            (Some(epsilon), false) => {
+                let printed = self.as_printed.as_ref().map(rational::display);
+                format!("<= {}", printed.unwrap_or_else(|| epsilon.upper_text(6)))
+            }
+        }
+    }
+
     /// How often of a hundred decisions an adversary is right at most, rounded up to two decimals.
     pub fn right_of_100(&self) -> String {
         let Some(upper) = self.correct.upper_rational() else { return "100.00".to_string() };
@@ -94,10 +112,26 @@ impl Basis {
     pub fn at(&self, delta: &Delta, digits: u32) -> Result<OnScale> {
         match self {
             Basis::Counts(about) => of_counts(about, delta, digits),
+            Basis::Together(releases) => of_releases(releases, delta, digits),
             Basis::Zcdp(rho) => of_rho(rho, delta, digits),
             Basis::Pure(parts) => of_pure(parts, delta, digits),
             Basis::Approximate { epsilon, delta: own } => of_pair(epsilon, own, delta, digits),
         }
+    }
+}
+
+impl Basis {
+    /// The epsilon at a delta alone, which takes less time: without the other accounts, and with a probability of a correct decision that is not computed.
+    pub fn epsilon_at(&self, delta: &Delta, digits: u32) -> Result<OnScale> {
+        let Basis::Counts(about) = self else { return self.at(delta, digits) };
+        let resolved = about.subject().resolve()?;
+        if resolved.is_known_by_guarantee() {
+            return self.at(delta, digits);
+        }
+        let epsilon = epsilon_of(&resolved.whole, delta, digits)?;
+        let correct = from(0.5, &Enclosure::double(1.0, 64));
+        let (delta, by) = (delta.clone(), EXACT.to_string());
+        Ok(OnScale { delta, epsilon, is_exact: true, as_printed: None, by, accounts: Vec::new(), correct })
     }
 }
 
@@ -110,6 +144,10 @@ fn at_half(account: &impl Account, digits: u32) -> Result<Enclosure> {
     Ok(bound::most_correct(account, &half(), Neighbors::AddRemove, digits)?.value)
 }
 
+/// The name of the account of known noise.
+const EXACT: &str = "exact";
+/// The name of the account of releases together.
+const TOGETHER: &str = "the releases composed, the worst of all combinations of block paths";
 /// The name of the account of guarantees by their dominating pairs.
 const COMPOSED: &str = "composition of the guarantees";
 /// The name of the account of one guarantee of which nothing else is known.
@@ -119,21 +157,39 @@ fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     let resolved = about.subject().resolve()?;
     let account = &resolved.whole;
     let epsilon = epsilon_of(account, delta, digits)?;
-    // Where no epsilon is finite there is none by any account.
-    let standard = match epsilon {
-        Some(_) => accountants(account, delta, digits)?,
-        None => Vec::new(),
-    };
-    let standard = standard.into_iter().filter(|row| row.is_bound);
-    let mut accounts: Vec<_> = standard.map(|row| (row.name.to_string(), row.epsilon)).collect();
+    let mut accounts = standard(account, epsilon.is_some(), delta, digits)?;
     let correct = at_half(account, digits)?;
     let is_exact = !resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
     if is_exact {
-        let (by, as_printed) = ("exact".to_string(), None);
+        let (by, as_printed) = (EXACT.to_string(), None);
         return Ok(OnScale { delta: delta.clone(), epsilon, is_exact, as_printed, by, accounts, correct });
     }
     accounts.insert(0, (COMPOSED.to_string(), epsilon));
-    bounded(delta, accounts, &correct)
+    Ok(bounded(delta, accounts, &correct))
+}
+
+/// The standard accounts; none where no epsilon is finite.
+fn standard(
+    account: &impl Account,
+    is_finite: bool,
+    delta: &Delta,
+    digits: u32,
+) -> Result<Vec<(String, Option<Enclosure>)>> {
+    if !is_finite {
+        return Ok(Vec::new());
+    }
+    let all = accountants(account, delta, digits)?.into_iter().filter(|row| row.is_bound);
+    Ok(all.map(|row| (row.name.to_string(), row.epsilon)).collect())
+}
+
+fn of_releases(releases: &[Arc<Release>], delta: &Delta, digits: u32) -> Result<OnScale> {
+    let entry = |release: &Arc<Release>| LedgerEntry::of_release(Release::clone(release), release.name.clone());
+    let population = Population::new("all".to_string(), Neighbors::Bounded, releases.iter().map(entry).collect());
+    let whole = population.ledger()?.whole()?;
+    let epsilon = epsilon_of(&whole, delta, digits)?;
+    let rest = accounts_of_rho(&whole.rho(), delta, digits)?;
+    let accounts = [(TOGETHER.to_string(), epsilon)].into_iter().chain(rest).collect();
+    Ok(bounded(delta, accounts, &at_half(&whole, digits)?))
 }
 
 /// The epsilon of an account; `None` where none is finite at this delta.
@@ -162,7 +218,7 @@ fn accounts_of_rho(rho: &Rho, delta: &Delta, digits: u32) -> Result<[(String, Op
 
 fn of_rho(rho: &Rho, delta: &Delta, digits: u32) -> Result<OnScale> {
     let accounts = accounts_of_rho(rho, delta, digits)?.to_vec();
-    bounded(delta, accounts, &bound::most_correct_by_rho(rho, &half(), digits)?)
+    Ok(bounded(delta, accounts, &bound::most_correct_by_rho(rho, &half(), digits)?))
 }
 
 fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
@@ -196,13 +252,13 @@ fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
     }
     accounts.extend(accounts_of_rho(&rho, delta, digits)?);
     if let Some(own) = &own {
-        return Ok(as_printed(bounded(delta, accounts, &at_half(own, digits)?)?));
+        return Ok(as_printed(bounded(delta, accounts, &at_half(own, digits)?)));
     }
     // Both bound the same probability, so the smaller does.
     let by_pure = bound::posterior_at(&half(), &Enclosure::rational(&total, bits));
     let by_rho = bound::most_correct_by_rho(&rho, &half(), digits)?;
     let correct = if by_rho.upper() < by_pure.upper() { by_rho } else { by_pure };
-    Ok(as_printed(bounded(delta, accounts, &correct)?))
+    Ok(as_printed(bounded(delta, accounts, &correct)))
 }
 
 /// The epsilon at delta of the worst mechanism with pure epsilon E, randomized response: its profile is (e^E - e^epsilon) / (e^E + 1), which
@@ -263,7 +319,7 @@ fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Resul
             correct,
         });
     }
-    let found = bounded(delta, accounts, &correct)?;
+    let found = bounded(delta, accounts, &correct);
     let is_printed = **own == **delta;
     let found = nearly(found, epsilon);
     Ok(OnScale { as_printed: is_printed.then(|| epsilon.clone()).or(found.as_printed), ..found })
@@ -278,13 +334,16 @@ fn nearly(found: OnScale, printed: &Rational) -> OnScale {
 }
 
 /// The scale where only bounds are known: the smallest of the accounts.
-fn bounded(delta: &Delta, accounts: Vec<(String, Option<Enclosure>)>, correct: &Enclosure) -> Result<OnScale> {
+fn bounded(delta: &Delta, accounts: Vec<(String, Option<Enclosure>)>, correct: &Enclosure) -> OnScale {
     let known = accounts.iter().filter_map(|(name, epsilon)| epsilon.as_ref().map(|epsilon| (name, epsilon)));
     let least = known.min_by(|a, b| a.1.upper().total_cmp(b.1.upper()));
-    let (by, least) = least.ok_or(Error::Unbounded { what: "the epsilon of every standard account" })?;
-    let (by, epsilon) = (by.clone(), Some(from(0.0, least)));
+    // Where no account is finite, nothing follows at this delta.
+    let (by, epsilon) = match least {
+        Some((by, least)) => (by.clone(), Some(from(0.0, least))),
+        None => ("no account, as none is finite at this delta".to_string(), None),
+    };
     let correct = from(0.5, correct);
-    Ok(OnScale { delta: delta.clone(), epsilon, is_exact: false, as_printed: None, by, accounts, correct })
+    OnScale { delta: delta.clone(), epsilon, is_exact: false, as_printed: None, by, accounts, correct }
 }
 
 /// The interval from a number that the truth is never below to the upper end of a bound.

@@ -369,7 +369,7 @@ impl Releases {
     }
 
     /// A release by its bundled name or by the path of its file.
-    pub(super) fn find(&mut self, name: &str) -> Result<Arc<Release>> {
+    pub(crate) fn find(&mut self, name: &str) -> Result<Arc<Release>> {
         if let Some(known) = self.known.get(name) {
             return Ok(known.clone());
         }

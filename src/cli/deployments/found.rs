@@ -76,7 +76,7 @@ impl Found {
         page.text(format!("{}: {}\n", self.count(), self.tally()));
         page.text(
             "Printed by: the curator's document, a paper, or an entry of the registry, which volunteers draft and which is not the curator's word.\n\
-             Right of 100: of 100 yes/no guesses about one unit at even odds, at most so many are right, with any side knowledge (50 is blind guessing).\n\
+             Right of 100: the largest number that can be right of 100 yes/no guesses about one unit at even odds, with any side knowledge (50 is blind guessing).\n\
              <=: an upper bound by what is printed; without a sign: exact. Units differ, and groups are not compared with each other.\n",
         );
         page.text(self.as_of());
@@ -175,14 +175,7 @@ fn put_scale(page: &mut Page, view: &View) {
 /// Epsilon and the right decisions of a hundred, as cells.
 pub(super) fn on_scale(view: &View) -> [String; 2] {
     let Some(scale) = &view.scale else { return ["-", "-"].map(String::from) };
-    let epsilon = match (&scale.epsilon, scale.is_exact) {
-        (None, _) => "-".to_string(),
-        (Some(epsilon), true) => epsilon.shown(6),
-        (Some(epsilon), false) => {
-            let printed = scale.as_printed.as_ref().map(exact_text);
-            format!("<= {}", printed.unwrap_or_else(|| epsilon.upper_text(6)))
-        }
-    };
+    let epsilon = scale.epsilon_text();
     let sign = if scale.is_exact { "" } else { "<= " };
     [epsilon, format!("{sign}{}", scale.right_of_100())]
 }
