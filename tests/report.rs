@@ -106,6 +106,10 @@ fn check(html: &str) {
     }
 }
 
+fn folder_of_page() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
 /// The cells of a page, row by row, for rows that begin with a name.
 fn rows(html: &str) -> Vec<Vec<String>> {
     let cell = |cell: &str| {
@@ -180,11 +184,15 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
     (html, said)
 }
 
-/// The same for the least noise.
+/// The same for the least noise of what was published.
 fn spares(subject: &[&str], delta: &str, html: &str) {
     let calibrate = [&["calibrate"], subject, &["--delta", delta]].concat();
     let rows = rows(html);
-    for level in json(&calibrate)["levels"].as_array().expect("levels") {
+    let levels = json(&calibrate)["levels"].clone();
+    let published = |level: &&Value| !level["compared_with"]["published"].is_null();
+    let levels: Vec<&Value> = levels.as_array().expect("levels").iter().filter(published).collect();
+    assert!(!levels.is_empty(), "{subject:?}");
+    for level in levels {
         let name = level["name"].as_str().expect("a name");
         let own =
             rows.iter().rfind(|row| row[0] == name && row.len() == 7).unwrap_or_else(|| panic!("{name}: {rows:?}"));
@@ -200,16 +208,19 @@ fn a_release_with_levels() {
     let (html, said) = agrees(&subject, ["1e-11", "1/2", "12"], "all composed");
     spares(&subject, "1e-11", &html);
     for shown in
-        ["is right at most 91.2 % of the time", "right at most between 53 (Block) and 76 (State)", "add-remove"]
+        ["is right at most 91.2 % of the time", "right at most 53 % (Block) to 76 % (State) of the time", "add-remove"]
     {
         assert!(html.contains(shown) && (said.contains("right at most 91.2")), "{shown}: {said}");
     }
-    let answer = json(&["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-11", "--scale-all"]);
+    // A figure of the whole was published at 1e-10 alone.
+    assert!(!html.contains("All noise can be scaled by"));
+    let (html, _) = page(tempfile::tempdir().expect("a folder").path(), &subject);
+    let answer = json(&["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-10", "--scale-all"]);
     assert!(html.contains(&format!("All noise can be scaled by {} (", answer["factor"])), "{}", answer["factor"]);
     // Program, inputs and command line are at the end.
     let (name, sha256) = ("su-su-wang-2025", &answer["provenance"]["inputs"][0]["sha256"]);
     assert!(html.contains(&format!("Input {name}")) && html.contains(sha256.as_str().expect("a hash")));
-    assert!(html.contains("assay report --release su-su-wang-2025 --delta 1e-11 --prior 1/2 --digits 12 --out "));
+    assert!(html.contains("assay report --release su-su-wang-2025 --out "));
 }
 
 #[test]
@@ -226,18 +237,20 @@ fn a_release_whose_worst_pair_of_block_paths_decides() {
 fn counts_of_ones_own() {
     let subject = ["--discrete-gaussian", "5x10", "--discrete-gaussian", "40/3x7@2", "--group", "2"];
     let (html, _) = agrees(&subject, ["1e-9", "0.3", "20"], "composition");
-    assert!(html.contains("groups of 2") && html.contains("others are scaled by the same factor"));
+    assert!(html.contains("groups of 2"));
     assert!(!html.contains("All noise can be scaled by"));
-    spares(
-        &["--discrete-gaussian", "5x10"],
-        "1e-9",
-        &page(tempfile::tempdir().expect("a folder").path(), &["--discrete-gaussian", "5x10", "--delta", "1e-9"]).0,
-    );
-    // Without Gaussian noise there is no sigma2 to reduce.
+    // A required epsilon takes the place of a published one.
+    let required = ["--discrete-gaussian", "5x10", "--discrete-gaussian", "7x2", "--delta", "1e-9"];
+    let (html, _) = page(folder_of_page().path(), &[&required[..], &["--epsilon", "12"]].concat());
+    let calibrated = json(&[&["calibrate", "--epsilon", "12"], &required[..]].concat());
+    let row = rows(&html).into_iter().rfind(|row| row[0] == "composition" && row.len() == 7).expect("a row");
+    assert_eq!(row[2], calibrated["levels"][0]["calibrated_sigma2"].to_string());
+    assert!(html.contains("others are scaled by the same factor"));
+    // Nothing was published of noise that is no release's.
     let folder = tempfile::tempdir().expect("a folder");
     let (html, said) = page(folder.path(), &["--discrete-laplace", "1x3", "--delta", "1e-6"]);
     check(&html);
-    assert!(said.contains("No query here has noise whose sigma2") && !html.contains("id=\"chart-spared\""), "{said}");
+    assert!(said.contains("No epsilon was published for it") && !html.contains("id=\"chart-spared\""), "{said}");
     let (html, said) =
         page(folder.path(), &["--release", "su-su-wang-2025", "--level", "State", "--discrete-laplace", "0.1"]);
     check(&html);
@@ -356,4 +369,93 @@ fn the_audit_of_a_folder_is_a_section() {
     let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
     assert_eq!(answer["audit"]["verdict"], "deviates");
     assert!(refusal(&["report", "--discrete-gaussian", "5", "--nmf", &nmf, "--out", &out]).contains("--release"));
+}
+
+/// A report of every kind of mechanism: a section that does not apply is left out and named, and no section takes the page down.
+#[test]
+fn every_mechanism_has_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let table = file("noise.csv", "value,mass\n-2,1/20\n-1,1/5\n0,1/2\n1,1/5\n2,1/20\n");
+    let pair = file("pair.csv", "p,q\n1/2,1/4\n1/4,1/2\n1/4,1/4\n");
+    let cells = file("cells.csv", "i,j,p\n0,0,1\n1,0,1/2\n1,2,1/2\n2,0,1/4\n2,2,1/2\n2,4,1/4\n");
+    let (table, pair, cells) = (format!("{table}x3"), format!("{pair}x2"), format!("{cells}x4"));
+    let spared = "Left out: How much noise could be spared? No epsilon was published";
+    let private = "Left out: How private? No epsilon is finite at delta = 1e-10";
+    let accurate = "Left out: How accurate are the noisy counts?";
+    for (args, left_out, said) in [
+        (&["--table", &table, "--delta", "0.97"][..], &[spared][..], "is within 2 of the true one"),
+        (&["--table", &table], &[private, "Left out: How does that compare"], "is right at most 85.4 %"),
+        (&["--pair", &pair, "--delta", "0.1"], &[accurate, spared], "is right at most"),
+        (&["--p-table", &cells], &[private], "is within 2 of the true one"),
+        (&["--unknown-key", "discrete-laplace:1/2:4"], &[private, accurate], "% of the time"),
+        (&["--sampled", "0.01:gaussian:1x100", "--delta", "1e-5"], &[accurate, spared], "published deployments"),
+        (&["--approximate", "1:1e-6", "--delta", "1e-6"], &[accurate, spared], "published deployments"),
+        (&["--pure", "1x3", "--group", "2"], &["The epsilon is that of a group of records"], "groups of 2"),
+        (&["--laplace", "3"], &[spared], "is within 8.9872 of the true one"),
+        (
+            &["--gaussian", "4", "--epsilon", "6"],
+            &[],
+            "of the noise (sigma2, its variance proxy) could be spared at the required epsilon",
+        ),
+        (
+            &["--gaussian", "4", "--epsilon", "1"],
+            &[],
+            "more noise (sigma2, its variance proxy) would be needed for the required epsilon",
+        ),
+        (
+            &["--laplace", "3", "--epsilon", "1/2"],
+            &[],
+            "% of all noise could be spared at the required epsilon for the whole",
+        ),
+    ] {
+        let (html, printed) = page(folder.path(), args);
+        check(&html);
+        assert!(printed.contains(said), "{args:?}: {printed}");
+        assert_eq!(printed.matches("Left out:").count(), html.matches("<p>Left out:").count(), "{args:?}");
+        for sentence in left_out {
+            assert!(printed.contains(sentence), "{args:?}: {sentence}: {printed}");
+        }
+        let out = folder.path().join("report.html").display().to_string();
+        let answer = json(&[&["report", "--out", &out], args].concat());
+        let named = answer["left_out"].as_array().map_or(0, Vec::len);
+        assert_eq!(named, printed.matches("Left out:").count(), "{args:?}: {answer}");
+    }
+}
+
+/// Margins by hand, and the place of the epsilon among deployments by their own numbers.
+#[test]
+fn margins_and_the_yardstick_are_certified_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("report.html").display().to_string();
+    let answer = json(&["report", "--out", &out, "--discrete-laplace", "1/2x3", "--gaussian", "4", "--delta", "1e-5"]);
+    let margins = answer["margins"].as_array().expect("margins");
+    // P[|X| <= m] = 1 - 2 q^(m + 1) / (1 + q), q = exp(-1/2): 0.9388 at 5, and 0.9629 at 6.
+    let [laplace, gaussian] = &margins[..] else { panic!("{margins:?}") };
+    assert_eq!(
+        (laplace["margin_95"]["lower"].to_string(), laplace["margin_95"]["upper"].to_string()),
+        ("6".into(), "6".into())
+    );
+    let end = |name: &str| gaussian["margin_95"][name].to_string().parse::<f64>().expect("a number");
+    assert!(end("lower") <= 3.919_927_969_080_108 && end("upper") >= 3.919_927_969_080_108 && end("upper") < 3.92);
+    let yardstick = &answer["yardstick"];
+    let own: f64 = answer["epsilon"]["upper"].to_string().parse().expect("a number");
+    let deployments = yardstick["deployments"].as_array().expect("deployments");
+    let number = |value: &Value| value.to_string().parse::<f64>().ok();
+    let most = |one: &Value| number(&one["printed"]).or(number(&one["epsilon"]["upper"])).expect("a bound");
+    let smaller = deployments.iter().filter(|one| most(one) < own).count();
+    assert_eq!(number(&yardstick["smaller"]), Some(smaller as f64));
+    assert_eq!(number(&yardstick["larger"]), Some((deployments.len() - smaller) as f64));
+    let judged = json(&["deployments", "census-2020-pl94-persons", "--delta", "1e-5"]);
+    let of_page = deployments.iter().find(|one| one["name"] == "census-2020-pl94-persons").expect("persons");
+    let (a, b) = (number(&of_page["epsilon"]["lower"]), number(&judged["deployments"][0]["epsilon"]["lower"]));
+    assert!((a.expect("a number") - b.expect("a number")).abs() < 1e-2, "{a:?} {b:?}");
+    let (html, said) = page(folder.path(), &["--discrete-laplace", "1/2x3", "--gaussian", "4", "--delta", "1e-5"]);
+    check(&html);
+    assert!(said.contains("smallest margin is 3.91993 (") && said.contains("the largest 6 ("), "{said}");
+    assert!(rows(&html).iter().any(|row| row[0] == "this page") && html.contains("id=\"chart-yardstick\""));
 }

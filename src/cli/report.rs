@@ -1,5 +1,6 @@
 //! `assay report`: the answers for a policymaker, as one page of HTML, and sheets in the forms of others.
 
+pub mod accurate;
 pub mod answers;
 pub mod assumed;
 pub mod charts;
@@ -7,11 +8,13 @@ pub mod document;
 mod sheets;
 pub mod tables;
 pub mod words;
+pub mod yardstick;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    account::Epsilon,
     release::Release,
     topdown::nmf::audit::{self, NmfAudit},
 };
@@ -19,7 +22,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use self::{
-    answers::{Answers, Request, Spared, reduction},
+    answers::{Answers, LeftOut, Private, Request, Spared, reduction},
     sheets::Sheets,
 };
 use super::{
@@ -35,9 +38,11 @@ use super::{
     subject::{Format, Resolved, Subject, put_relation},
 };
 
-/// One page of HTML to mail or print: how private, what an adversary learns, how much noise could be spared
+/// One page of HTML to mail or print: how private, beside what was published, what an adversary learns, how accurate
 ///
 /// The page (--out) has each answer in words, its chart, the assumptions, and the certified numbers. It loads nothing and needs no script.
+/// How much noise could be spared is answered for a published epsilon, or for a required one (--epsilon). A section that does not apply is left
+/// out and named.
 /// --nist writes a sheet that answers the points of NIST SP 800-226 from the release file, and --registry an entry of the public Deployments
 /// Registry. A file of that name is replaced. The exit status is 1 if the noise of an audited folder deviates.
 #[derive(clap::Args)]
@@ -52,6 +57,9 @@ pub struct Args {
     /// The prior probability of the adversary, 0 < P < 1
     #[arg(long, value_name = "P", default_value = "1/2", allow_hyphen_values = true)]
     prior: String,
+    /// The epsilon that is required at --delta: how much noise could be spared, or is missing, is computed for it
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    epsilon: Option<String>,
     /// Also audit the noise in a folder of noisy measurement files of the release, as `assay nmf audit` does
     #[arg(long, value_name = "DIR", requires_all = ["release", "out"])]
     nmf: Option<PathBuf>,
@@ -71,7 +79,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let prior = number("--prior", &args.prior)?;
     dp_assay::risk::check_prior(&prior).context("--prior")?;
-    let request = Request { delta: quantity("--delta", &args.delta)?, prior, digits: args.format.digits };
+    let required = args.epsilon.as_deref().map(|text| quantity::<Epsilon>("--epsilon", text)).transpose()?;
+    let request = Request { delta: quantity("--delta", &args.delta)?, prior, required, digits: args.format.digits };
     for (option, path) in [("--out", &args.out), ("--nist", &args.nist), ("--registry", &args.registry)] {
         if let Some(path) = path.as_ref().filter(|path| path.is_dir()) {
             bail!("{option}: {}: is a folder: give the name of a file", path.display());
@@ -137,18 +146,27 @@ fn put_answers(
     (answers, audit): (&Answers, Option<&NmfAudit>),
 ) {
     page.text(format!("{}\n\n", subject.title));
+    let private = answers.private.as_ref();
     let said = [
-        words::how_private(&request.delta, subject, &answers.private),
+        or_left_out(private, |private| words::how_private(&request.delta, subject, &private.found)),
+        or_left_out(answers.yardstick.as_ref(), |yardstick| {
+            let of = |private: &Private| yardstick::said(yardstick, &private.found.total.epsilon.value, &request.delta);
+            private.map(of).unwrap_or_default()
+        }),
         words::what_is_learned(&request.prior, subject, &answers.learned),
-        match &answers.spared {
-            Ok(spared) => words::what_could_be_spared(spared),
-            Err(left_out) => vec![left_out.sentence()],
-        },
+        or_left_out(answers.margins.as_ref(), |margins| accurate::said(margins)),
+        or_left_out(answers.spared.as_ref(), words::what_could_be_spared),
     ];
     for sentence in said.into_iter().chain(audit.map(words::noise)).flatten() {
         page.text(format!("{sentence}\n"));
     }
-    page.say_wider(answers.private.lines().map(|line| (line.name.as_str(), &line.epsilon)));
+    let lines = private.into_iter().flat_map(|private| private.found.lines());
+    page.say_wider(lines.map(|line| (line.name.as_str(), &line.epsilon)));
+}
+
+/// The sentences of a section, or the one that names it as left out.
+fn or_left_out<T>(section: std::result::Result<T, &LeftOut>, said: impl FnOnce(T) -> Vec<String>) -> Vec<String> {
+    section.map_or_else(|why| vec![why.sentence()], said)
 }
 
 /// True noise is reported as deviating with at most this probability, as by default in `assay nmf audit`.
@@ -180,15 +198,23 @@ fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Val
     object["delta"] = exact(&request.delta);
     object["prior"] = exact(&request.prior);
     put_relation(&mut object, subject);
-    if let Some(ways) = &answers.private.total.decided_by {
+    if let Some(ways) = answers.private.as_ref().ok().and_then(|private| private.found.total.decided_by.as_ref()) {
         object["worst_pair"] = json!(ways);
     }
-    if let Err(left_out) = &answers.spared {
-        object["left_out"] = json!([{ "section": answers::SPARED, "reason": left_out.0 }]);
+    let left_out = answers.left_out();
+    if !left_out.is_empty() {
+        let named = |why: &&LeftOut| json!({ "section": why.section, "reason": why.reason });
+        object["left_out"] = left_out.iter().map(named).collect();
     }
     if let Some(factor) = answers.spared.as_ref().ok().and_then(|spared| spared.common_factor.as_ref()) {
         object["factor"] = exact(factor);
         object["reduction_percent"] = exact(&reduction(factor));
+    }
+    if let (Ok(yardstick), Ok(private)) = (&answers.yardstick, &answers.private) {
+        object["yardstick"] = yardstick::object(yardstick, &private.found.total.epsilon.value);
+    }
+    if let Ok(margins) = &answers.margins {
+        object["margins"] = accurate::records(margins).into();
     }
     if !levels.is_empty() {
         object["levels"] = levels.to_vec().into();
@@ -198,19 +224,13 @@ fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Val
 
 /// An object for each level, and for the whole last.
 fn lines(answers: &Answers) -> Vec<Value> {
-    let of = |line: &epsilon::Line, learned: &bound::Line| {
-        let bound = &learned.bound;
-        let mut object = json!({
-            "epsilon": line.epsilon.value.to_json(),
-            "rho": exact(&line.rho),
-            "zcdp_epsilon": enclosure(line.zcdp.as_ref()),
-            "compared_with": compared::json(&line.compared),
-            "method": line.epsilon.proof.to_string(),
-            "status": line.epsilon.status(),
-            "correct_decision_upper": bound.correct.value.to_json(),
-            "posterior_events": bound.posterior_of_events.value.to_json(),
-            "advantage": bound.advantage.to_json(),
-        });
+    let private: Vec<&epsilon::Line> = answers.private.iter().flat_map(|private| private.found.lines()).collect();
+    let of = |(at, line): (usize, &bound::Line)| {
+        let bound = &line.bound;
+        let mut object = private.get(at).map_or_else(|| json!({ "epsilon": null }), |line| object_of_epsilon(line));
+        object["correct_decision_upper"] = bound.correct.value.to_json();
+        object["posterior_events"] = bound.posterior_of_events.value.to_json();
+        object["advantage"] = bound.advantage.to_json();
         if let Some(row) = answers.spared.iter().flat_map(Spared::rows).find(|row| row.name == line.name) {
             object["sigma2"] = exact(row.variances.first().unwrap_or(&row.factor));
             object["calibrated_sigma2"] = exact(&row.calibrated(&row.factor));
@@ -218,5 +238,17 @@ fn lines(answers: &Answers) -> Vec<Value> {
         }
         named(&line.name, object)
     };
-    answers.private.lines().zip(answers.learned.lines()).map(|(line, learned)| of(line, learned)).collect()
+    answers.learned.lines().enumerate().map(of).collect()
+}
+
+/// The numbers about an epsilon.
+fn object_of_epsilon(line: &epsilon::Line) -> Value {
+    json!({
+        "epsilon": line.epsilon.value.to_json(),
+        "rho": exact(&line.rho),
+        "zcdp_epsilon": enclosure(line.zcdp.as_ref()),
+        "compared_with": compared::json(&line.compared),
+        "method": line.epsilon.proof.to_string(),
+        "status": line.epsilon.status(),
+    })
 }

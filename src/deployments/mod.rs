@@ -13,6 +13,7 @@
 //! | [`registry`] | entries of the public Deployments Registry, judged from their YAML |
 //! | [`view`] | a judged deployment or entry as it is shown |
 //! | [`figure`] | all on one scale, drawn |
+//! | [`yardstick`] | the place of an epsilon among those of one unit |
 
 pub mod bundled;
 pub mod figure;
@@ -24,6 +25,7 @@ pub mod registry;
 pub mod scale;
 pub mod verdict;
 pub mod view;
+pub mod yardstick;
 
 pub use self::{
     bundled::find,
@@ -33,4 +35,5 @@ pub use self::{
     scale::OnScale,
     verdict::Verdict,
     view::View,
+    yardstick::Yardstick,
 };

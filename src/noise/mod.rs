@@ -10,6 +10,7 @@
 //! | `discrete_laplace` | [`DiscreteLaplace`], the two-sided geometric law, in closed form |
 //! | `bounded` | [`BoundedNoise`]: truncated laws, and tables of masses |
 //! | `distribution` | [`Distribution`]: that of any law on the integers |
+//! | `margin` | [`Margin`]: the margin of error of one count |
 //! | `quantile` | quantiles of both, by certified comparisons |
 //! | [`shifted_gaussian`] | discrete Gaussians with a center between the integers |
 //! | [`published_error`] | expected errors of a count published with noise, unclamped or clamped at zero |
@@ -40,6 +41,7 @@ mod distribution;
 mod folded;
 pub mod inversion;
 pub mod listed;
+mod margin;
 #[cfg(feature = "mechanisms")]
 mod parquet_columns;
 pub mod published_error;
@@ -61,6 +63,7 @@ pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use distribution::Distribution;
 pub(crate) use folded::magnitude_tails;
+pub use margin::Margin;
 #[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;

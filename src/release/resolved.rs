@@ -31,8 +31,8 @@ const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice: a
                                   neighbors is counted once; one for add-remove covers a changed record as two, with twice its epsilon.";
 
 /// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
-const SAMPLED: &str = "Poisson samples: epsilon and delta are those of the direction in which they are larger, a record removed or added; so are answers that follow from them. rho, and every \
-                       account by it, is that of the same noise without sampling, an upper bound. Holds only if every step draws a fresh Poisson \
+const SAMPLED: &str = "Poisson samples: both directions are covered, a record removed and a record added, and the worse is shown. rho, and every account by it, ignores the \
+                       sampling, so that it is a far larger upper bound. Holds only if every step draws a fresh Poisson \
                        sample that is kept secret; it is no bound for shuffled or fixed-size batches.";
 
 /// The note on several releases of counts of which the data decide how they change.
@@ -427,6 +427,14 @@ impl QueryPart {
     /// Its name, and the number of queries like it.
     pub fn shown(&self) -> String {
         if self.times == 1 { self.name.clone() } else { format!("{} ({} of them)", self.name, self.times) }
+    }
+
+    /// Its level and its name.
+    pub fn place(&self) -> String {
+        match &self.level {
+            Some(level) => format!("{level} / {}", self.shown()),
+            None => self.shown(),
+        }
     }
 
     /// The same with all noise multiplied by `factor`.

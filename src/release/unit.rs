@@ -65,6 +65,23 @@ impl Unit {
         }
     }
 
+    /// What the posterior of events means, after "Posterior, rounded up: ".
+    pub fn posterior_of_events(&self, delta: &str) -> String {
+        let (records, its) = match self.group {
+            1 => ("the record is", "its"),
+            _ => ("the records are", "their"),
+        };
+        match self.neighbors {
+            Neighbors::AddRemove => format!(
+                "no event that has at least probability {delta} if {records} in the data lifts the posterior of that above this, and the same holds of {its} \
+                 absence; rarer outputs may"
+            ),
+            Neighbors::Bounded => format!(
+                "no event that has at least probability {delta} under one of both possibilities lifts the posterior of that one above this; rarer outputs may"
+            ),
+        }
+    }
+
     /// How often everything is released: empty if once, else `, released 3 times with noise of its own each time`.
     pub fn repetitions(&self) -> String {
         match self.repeat {

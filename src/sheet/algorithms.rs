@@ -75,8 +75,7 @@ pub(super) fn composition(figures: &Figures) -> Vec<Block> {
 pub(super) fn utility(figures: &Figures) -> Vec<Block> {
     let row = |line: &QueryLine| {
         let deviation = line.deviation.as_ref().map_or("-".to_string(), |value| value.upper_text(6));
-        let margin = line.margin.map_or("-".to_string(), |margin| margin.to_string());
-        vec![line.name.clone(), deviation, margin]
+        vec![line.name.clone(), deviation, line.margin.shown(6)]
     };
     vec![
         text(

@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     io::provenance::Input,
     law::Law,
-    noise::Distribution,
+    noise::{Distribution, Margin},
     numeric::{Enclosure, parallel, rational},
     release::{
         Neighbors, Release,
@@ -81,8 +81,8 @@ pub struct QueryLine {
     pub query: QueryPart,
     /// The standard deviation of the noise of one count; `None` for a guarantee, and for noise that is no closed law.
     pub deviation: Option<Enclosure>,
-    /// The largest error of one count in 95 of 100 cases, proven.
-    pub margin: Option<i64>,
+    /// The margin of error of one count at 95 %.
+    pub margin: Margin,
 }
 
 impl<'s> Figures<'s> {
@@ -140,34 +140,35 @@ fn query_lines(queries: &[QueryPart]) -> Result<Vec<QueryLine>> {
     let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
     laws.sort();
     laws.dedup();
-    let known: BTreeMap<&Law, (Option<Enclosure>, Option<i64>)> =
-        parallel::try_map(&laws, |&law| Ok((law, errors(law)?)))?.into_iter().collect();
-    let line = |query: &QueryPart| {
-        let (deviation, margin) = known.get(&query.counts.law).cloned().unwrap_or_default();
-        let name = match &query.level {
-            Some(level) => format!("{level} / {}", query.shown()),
-            None => query.shown(),
-        };
-        QueryLine { name, query: query.clone(), deviation, margin }
+    let deviations = parallel::try_map(&laws, |&law| Ok((law, deviation(law)?)))?;
+    let deviations: BTreeMap<&Law, Option<Enclosure>> = deviations.into_iter().collect();
+    let line = |(query, margin): (&QueryPart, Margin)| {
+        let deviation = deviations.get(&query.counts.law).cloned().unwrap_or_default();
+        QueryLine { name: query.place(), query: query.clone(), deviation, margin }
     };
-    Ok(queries.iter().map(line).collect())
+    Ok(queries.iter().zip(margins(queries)?).map(line).collect())
 }
 
-/// The standard deviation and the margin of error at 95 % of the noise of one count, where they are known.
-fn errors(law: &Law) -> Result<(Option<Enclosure>, Option<i64>)> {
+/// The margin of error of one count of each query at 95 %.
+pub fn margins(queries: &[QueryPart]) -> Result<Vec<Margin>> {
+    let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
+    laws.sort();
+    laws.dedup();
+    let known = parallel::try_map(&laws, |&law| Ok((law, Margin::of(law, &Rational::from((19, 20)))?)))?;
+    let known: BTreeMap<&Law, Margin> = known.into_iter().collect();
+    let of = |query: &QueryPart| known.get(&query.counts.law).cloned();
+    queries.iter().map(|query| of(query).ok_or_else(|| Error::fault("a query has a law that was not listed"))).collect()
+}
+
+/// The standard deviation of the noise of one count, where it is known.
+fn deviation(law: &Law) -> Result<Option<Enclosure>> {
     const DIGITS: u32 = 12;
     if let Some(sigma2) = law.sigma2().filter(|_| law.is_continuous()) {
-        return Ok((Some(Enclosure::rational(sigma2, 128).sqrt()), None));
+        return Ok(Some(Enclosure::rational(sigma2, 128).sqrt()));
     }
-    let known = |error: Error| if error.is_fatal() { Err(error) } else { Ok(()) };
-    let noise = match Distribution::of(law) {
-        Ok(noise) => noise,
-        Err(error) => return known(error).map(|()| (None, None)),
-    };
-    // All except 2.5 % on each side.
-    let margin = match noise.quantile(&Rational::from((39, 40))) {
-        Ok(margin) => Some(margin),
-        Err(error) => known(error).map(|()| None)?,
-    };
-    Ok((Some(noise.variance(DIGITS).sqrt()), margin))
+    match Distribution::of(law) {
+        Ok(noise) => Ok(Some(noise.variance(DIGITS).sqrt())),
+        Err(error) if error.is_fatal() => Err(error),
+        Err(_) => Ok(None),
+    }
 }

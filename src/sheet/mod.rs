@@ -19,7 +19,7 @@ mod open;
 mod registry;
 mod yaml;
 
-pub use figures::{Figures, Request};
+pub use figures::{Figures, Request, margins};
 pub use nist::document;
 pub use open::Point;
 pub use registry::entry;

@@ -141,8 +141,8 @@ fn parameters(figures: &Figures) -> Vec<Block> {
         )),
         table(
             format!(
-                "Parameters at delta = {delta}, rounded up; {sides}. Right: correct decisions of 100, at most, at prior {prior}. Posterior: no event \
-                 that has at least probability {delta} if the possibility is true lifts its posterior above this; rarer outputs may."
+                "Parameters at delta = {delta}, rounded up; {sides}. Right: correct decisions of 100, at most, at prior {prior}. Posterior: {}.",
+                unit.posterior_of_events(&delta)
             ),
             vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
             figures.lines().map(row).collect(),

@@ -1,15 +1,18 @@
 //! The numbers of a report: those of `assay epsilon`, `risk bound`, `calibrate` and `curve` for one subject.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use dp_assay::{
     account::{
-        Account, Delta, Whole,
+        Account, Delta, Epsilon, Whole,
         compared::{Against, Compared, Conversion, pure_epsilon},
         promise::{self, GridOf, Promise},
     },
     chart::lines::tradeoff_of_profile,
+    deployments::Yardstick,
+    noise::Margin,
     numeric::{Enclosure, parallel},
-    release::subject::Part,
+    release::subject::{Part, QueryPart},
+    sheet,
 };
 use rug::{Integer, Rational, ops::Pow};
 
@@ -27,6 +30,8 @@ pub struct Request {
     pub delta: Delta,
     /// The prior of the adversary.
     pub prior: Rational,
+    /// The epsilon at that delta that is required, if one is.
+    pub required: Option<Epsilon>,
     /// Relative widths of 10^-digits.
     pub digits: u32,
 }
@@ -34,35 +39,83 @@ pub struct Request {
 /// All numbers of a report.
 pub struct Answers {
     /// How private?
-    pub private: epsilon::Found,
+    pub private: Section<Private>,
+    /// The published deployments beside which that epsilon is.
+    pub yardstick: Section<Yardstick>,
     /// What does an adversary learn?
     pub learned: bound::Found,
-    /// How much noise could be spared? Or why that does not apply.
-    pub spared: std::result::Result<Spared, LeftOut>,
+    /// The margin of error of one count of each query.
+    pub margins: Section<Vec<(QueryPart, Margin)>>,
+    /// How much noise could be spared?
+    pub spared: Section<Spared>,
+}
+
+impl Answers {
+    /// The sections that do not apply.
+    pub fn left_out(&self) -> Vec<&LeftOut> {
+        let all = [
+            self.private.as_ref().err(),
+            self.yardstick.as_ref().err(),
+            self.margins.as_ref().err(),
+            self.spared.as_ref().err(),
+        ];
+        all.into_iter().flatten().collect()
+    }
+}
+
+/// The numbers of a section, or why it does not apply.
+pub type Section<T> = std::result::Result<T, LeftOut>;
+
+/// The section of epsilon.
+pub const PRIVATE: &str = "How private?";
+/// The section of the published deployments.
+pub const YARDSTICK: &str = "How does that compare with published deployments?";
+/// The section of the margins of error.
+pub const ACCURATE: &str = "How accurate are the noisy counts?";
+/// The section of the noise that could be smaller.
+pub const SPARED: &str = "How much noise could be spared?";
+
+/// A section that does not apply, and the reason, a sentence.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    pub section: &'static str,
+    pub reason: String,
+}
+
+impl LeftOut {
+    fn new(section: &'static str, reason: impl Into<String>) -> LeftOut {
+        LeftOut { section, reason: reason.into() }
+    }
+
+    /// A section whose question has no answer for this mechanism. Every error that is no answer is returned.
+    fn because(section: &'static str, error: Error) -> Result<LeftOut> {
+        let known = error.chain().find_map(|cause| cause.downcast_ref::<dp_assay::Error>());
+        let Some(reason) = known.filter(|known| !known.is_fatal()).map(ToString::to_string) else { return Err(error) };
+        let mut letters = reason.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+        Ok(LeftOut::new(section, format!("{first}{}.", letters.as_str())))
+    }
+
+    /// The section and the reason.
+    pub fn sentence(&self) -> String {
+        format!("Left out: {} {}", self.section, self.reason)
+    }
+}
+
+/// Epsilon, and the profiles.
+pub struct Private {
+    pub found: epsilon::Found,
     /// The profiles, for drawing.
     pub drawn: Drawn,
 }
 
-/// The section of the noise that could be smaller.
-pub const SPARED: &str = "How much noise could be spared?";
-
-/// The reason why a section does not apply.
-pub struct LeftOut(pub &'static str);
-
-impl LeftOut {
-    /// The section and the reason.
-    pub fn sentence(&self) -> String {
-        format!("Left out: {} {}", SPARED, self.0)
-    }
-}
-
 /// The least noise, of each level alone and of all together.
 pub struct Spared {
-    /// Each level under its name, or the whole if there are no levels; no row if no smaller noise is on the grid.
+    /// Levels under their names, or the whole if there are no levels; no row if no smaller noise is on the grid.
     pub parts: Vec<(String, Option<Row>)>,
     /// The factor on all noise with which the whole meets its target, unless a row states it already.
     pub common_factor: Option<Rational>,
-    /// The number with which the whole is compared.
+    /// The number with which the whole is compared; `None` where an epsilon is required.
     pub compared: Option<Compared>,
 }
 
@@ -78,8 +131,9 @@ pub struct Drawn {
 
 impl Request {
     pub fn of(&self, subject: &Resolved) -> Result<Answers> {
-        let private =
-            epsilon::find(subject, epsilon::Request { delta: &self.delta, digits: self.digits, for_records: false })?;
+        let private = self.private(subject)?;
+        progress::stage("published deployments");
+        let yardstick = self.yardstick(subject, &private)?;
         let learned = bound::Request {
             prior: self.prior.clone(),
             delta: self.delta.clone(),
@@ -87,35 +141,96 @@ impl Request {
             with_exceeded: false,
         };
         let learned = bound::find(subject, &learned)?;
-        let spared = match subject.part_word {
-            "release" => Err(LeftOut("The releases of a ledger are published: their noise is what it was.")),
-            _ => Ok(self.spared(subject)?),
+        let margins = margins(subject)?;
+        let spared = self.spared(subject, &private)?;
+        Ok(Answers { private, yardstick, learned, margins, spared })
+    }
+
+    fn private(&self, subject: &Resolved) -> Result<Section<Private>> {
+        let request = epsilon::Request { delta: &self.delta, digits: self.digits, for_records: false };
+        let found = match epsilon::find(subject, request) {
+            Ok(found) => found,
+            Err(error) if has_no_epsilon(&error) => return LeftOut::because(PRIVATE, error).map(Err),
+            Err(error) => return Err(error),
         };
         progress::stage("drawing the curves");
-        let drawn = Drawn::of(subject, &private.total.compared.epsilon)?;
-        Ok(Answers { private, learned, spared, drawn })
+        let drawn = Drawn::of(subject, &found.total.compared.epsilon)?;
+        Ok(Ok(Private { found, drawn }))
     }
 
-    /// The noise that could be spared while epsilon stays at its target.
-    pub fn spared(&self, subject: &Resolved) -> Result<Spared> {
-        let has_levels = !subject.levels.is_empty();
+    fn yardstick(&self, subject: &Resolved, private: &Section<Private>) -> Result<Section<Yardstick>> {
+        let left_out = |reason: &str| Ok(Err(LeftOut::new(YARDSTICK, reason)));
+        if private.is_err() {
+            return left_out("There is no epsilon to compare.");
+        }
+        if subject.group > 1 {
+            return left_out("The epsilon is that of a group of records, and published ones are those of one.");
+        }
+        Ok(Ok(Yardstick::at(&self.delta)?))
+    }
+
+    /// The noise that could be spared at a published or required epsilon.
+    fn spared(&self, subject: &Resolved, private: &Section<Private>) -> Result<Section<Spared>> {
+        let left_out = |reason: &str| Ok(Err(LeftOut::new(SPARED, reason)));
+        if subject.part_word == "release" {
+            return left_out("The releases of a ledger are published: their noise is what it was.");
+        }
+        let Ok(private) = private else { return left_out("There is no epsilon at which noise could be spared.") };
+        let found = match &self.required {
+            Some(required) => self.spared_at(subject, required),
+            None => self.spared_as_published(subject, &private.found),
+        };
+        match found {
+            Ok(found) if found.parts.is_empty() && found.common_factor.is_none() => left_out(
+                "No epsilon was published for it at this delta, and none is required: --epsilon gives a required one.",
+            ),
+            Ok(found) => Ok(Ok(found)),
+            Err(error) => LeftOut::because(SPARED, error).map(Err),
+        }
+    }
+
+    /// The noise that the whole could spare at a required epsilon.
+    fn spared_at(&self, subject: &Resolved, required: &Epsilon) -> Result<Spared> {
+        let promise = Promise::Epsilon { delta: self.delta.clone(), epsilon: required.clone() };
+        let whole = subject.as_part(whole_name(subject));
+        if !subject.levels.is_empty() || calibrate::grid_of_part(&whole)? == GridOf::Factor {
+            let factor = factor_for(subject, &promise)?;
+            return Ok(Spared { parts: Vec::new(), common_factor: Some(factor), compared: None });
+        }
+        let row = self.least_noise(&whole, Goal::Promise(promise))?;
+        Ok(Spared { parts: vec![(whole.name.clone(), Some(row))], common_factor: None, compared: None })
+    }
+
+    /// The same at the epsilon of the account by which it was published, of each level and of the whole for which one was.
+    fn spared_as_published(&self, subject: &Resolved, private: &epsilon::Found) -> Result<Spared> {
+        let is_published = |name: &str| {
+            let of_line = |line: &epsilon::Line| line.name == name && line.compared.published.is_some();
+            private.lines().any(of_line)
+        };
         let parts = subject.parts_or(whole_name(subject));
+        let parts: Vec<&Part> = parts.iter().filter(|part| is_published(&part.name)).collect();
         let steps = progress::Steps::of_stage("least noise of each level", parts.len() as u64);
-        let counted = |one: &Part| {
-            let part = self.least_noise(one).map(|least| (one.name.clone(), least));
+        let counted = |one: &&Part| -> Result<(String, Option<Row>)> {
+            let row = self.least_noise(one, Goal::Compared(Against::Published));
             steps.step();
-            part
+            // Only noise with a sigma2 has a row.
+            Ok((one.name.clone(), Some(row?).filter(|row| !row.variances.is_empty())))
         };
         let parts = parallel::try_map_any(&parts, counted)?;
-        progress::stage("least factor on all noise");
-        let compared = subject.compared(Against::Usual, &self.delta, self.digits)?;
-        let common_factor = if has_levels { Some(common_factor(subject, &self.delta, &compared)?) } else { None };
-        Ok(Spared { parts, common_factor, compared: Some(compared) })
+        let compared = Some(private.total.compared.clone()).filter(|compared| compared.published.is_some());
+        let common_factor = match &compared {
+            Some(compared) if !subject.levels.is_empty() => {
+                progress::stage("least factor on all noise");
+                Some(common_factor(subject, &self.delta, compared)?)
+            }
+            _ => None,
+        };
+        Ok(Spared { parts, common_factor, compared })
     }
 
-    fn least_noise(&self, part: &Part) -> Result<Option<Row>> {
+    fn least_noise(&self, part: &Part, goal: Goal) -> Result<Row> {
         let request = calibrate::Request {
-            goal: Goal::Compared(Against::Usual),
+            goal,
             delta: Some(self.delta.clone()),
             digits: self.digits,
             crossings: false,
@@ -123,15 +238,45 @@ impl Request {
         };
         let row =
             || request.row(part, request.of_part(part)?, calibrate::grid_with(calibrate::grid_of_part(part)?, None));
-        Ok(Some(row().with_context(|| part.name.clone())?).filter(|row| !row.variances.is_empty()))
+        row().with_context(|| part.name.clone())
     }
+}
+
+/// Whether an error says that no epsilon is finite at the delta.
+fn has_no_epsilon(error: &Error) -> bool {
+    let is_infinite = |cause: &dp_assay::Error| matches!(cause, dp_assay::Error::InfiniteLoss { .. });
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is_infinite))
+}
+
+/// The margin of each query, unless none is known.
+fn margins(subject: &Resolved) -> Result<Section<Vec<(QueryPart, Margin)>>> {
+    let margins: Vec<_> = subject.queries.iter().cloned().zip(sheet::margins(&subject.queries)?).collect();
+    if margins.iter().any(|(_, margin)| matches!(margin, Margin::Known(_))) {
+        return Ok(Ok(margins));
+    }
+    let mut why: Vec<&str> = Vec::new();
+    for (_, margin) in &margins {
+        if let Margin::Unknown(reason) = margin
+            && !why.contains(reason)
+        {
+            why.push(reason);
+        }
+    }
+    let reason = match why.is_empty() {
+        true => "No query is declared.".to_string(),
+        false => format!("The noise has no margin of error that is known: {}.", why.join("; ")),
+    };
+    Ok(Err(LeftOut::new(ACCURATE, reason)))
 }
 
 /// The factor on all noise with which the whole meets the epsilon of its comparison.
 pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> Result<Rational> {
-    let promise = Promise::known(delta.clone(), &compared.epsilon);
+    factor_for(subject, &Promise::known(delta.clone(), &compared.epsilon))
+}
+
+fn factor_for(subject: &Resolved, promise: &Promise) -> Result<Rational> {
     let grid = (GridOf::Factor, FACTOR_DECIMALS);
-    Ok(promise::calibrate(&subject.whole, &subject.noise()?, &promise, grid)?.factor)
+    Ok(promise::calibrate(&subject.whole, &subject.noise()?, promise, grid)?.factor)
 }
 
 impl Spared {

@@ -9,15 +9,17 @@ use dp_assay::{
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::{
+    epsilon,
     nmf::audit as noise,
     output::{change_in_words, exact_text},
     subject::{Resolved, decided},
 };
 use super::{
-    answers::{Answers, Request, SPARED},
+    accurate,
+    answers::{ACCURATE, Answers, LeftOut, PRIVATE, Private, Request, SPARED, YARDSTICK},
     assumed, charts,
     tables::{self, Table},
-    words,
+    words, yardstick,
 };
 
 /// The style that it shares with the page of `assay explore`, and its own.
@@ -34,7 +36,7 @@ pub fn page(
     provenance: &Provenance,
 ) -> Result<String> {
     let title = format!("How private is it? {}", subject.title);
-    let (views, rest) = CONTENTS.split_at(3);
+    let (views, rest) = CONTENTS.split_at(5);
     let contents = views.iter().chain(audit.map(|_| &NOISE)).chain(rest);
     let page = html! {
         (DOCTYPE)
@@ -61,7 +63,9 @@ pub fn page(
                 }
                 main {
                     (how_private(request, subject, answers)?)
+                    (beside_published(request, answers)?)
                     (what_is_learned(request, subject, answers)?)
+                    (how_accurate(answers))
                     (what_could_be_spared(request, answers)?)
                     @if let Some(audit) = audit { (drawn_as_declared(audit)?) }
                     (assumed(request, subject, answers, audit.is_some()))
@@ -74,9 +78,11 @@ pub fn page(
     Ok(page.into_string() + "\n")
 }
 
-const CONTENTS: [(&str, &str); 6] = [
-    ("private", "How private?"),
+const CONTENTS: [(&str, &str); 8] = [
+    ("private", PRIVATE),
+    ("yardstick", YARDSTICK),
     ("learned", "What does an adversary learn?"),
+    ("accurate", ACCURATE),
     ("spared", SPARED),
     ("assumed", "Assumptions"),
     ("words", "Glossary"),
@@ -102,6 +108,11 @@ fn view((id, name): (&str, &str), said: &[String], charts: Markup, assumed: &[St
             div.wide { (table) }
         }
     }
+}
+
+/// A section that does not apply, with the reason.
+fn left_out(of: (&str, &str), why: &LeftOut) -> Markup {
+    view(of, &[why.sentence()], html! {}, &[], html! {})
 }
 
 /// A chart with its caption.
@@ -137,29 +148,66 @@ pub fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
 }
 
 fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
-    let by = answers.private.total.compared.by;
+    let Private { found, drawn } = match &answers.private {
+        Ok(private) => private,
+        Err(why) => return Ok(left_out(CONTENTS[0], why)),
+    };
+    let by = found.total.compared.by;
     let charts = html! {
         (figure(
-            &charts::profile(&request.delta, &answers.drawn, &subject.whole, by)?,
+            &charts::profile(&request.delta, drawn, &subject.whole, by)?,
             "chart-profile",
             &format!("The privacy profile: delta over epsilon, exact and by {}", by.name()),
-            &words::about_profile("The privacy profile of the whole.", &answers.drawn),
+            &words::about_profile("The privacy profile of the whole.", drawn),
         )?)
         (figure(
-            &charts::tradeoff(&answers.drawn),
+            &charts::tradeoff(drawn),
             "chart-tradeoff",
             "The trade-off function: the smallest type II error over the type I error",
             "The trade-off curve of the whole: how often a test that distinguishes two neighbors must err in one way, given how often it errs in \
              the other. The nearer to the dotted line, the nearer to guessing.",
         )?)
     };
-    let found = &answers.private;
     let said = words::how_private(&request.delta, subject, found);
     let below = html! {
         (table(&tables::of_epsilon(&request.delta, found)))
         @for sentence in decided(found.decided()) { p.about { (sentence) } }
     };
     Ok(view(CONTENTS[0], &said, charts, &assumed::of_epsilon(&request.delta, found), below))
+}
+
+/// The place of the epsilon among published ones.
+fn beside_published(request: &Request, answers: &Answers) -> Result<Markup> {
+    let (yardstick, private) = match (&answers.yardstick, &answers.private) {
+        (Ok(yardstick), Ok(private)) => (yardstick, private),
+        (Err(why), _) | (_, Err(why)) => return Ok(left_out(CONTENTS[1], why)),
+    };
+    let epsilon = &private.found.total.epsilon.value;
+    let chart = figure(
+        &yardstick::chart(yardstick, epsilon, &request.delta),
+        "chart-yardstick",
+        "The epsilon of this page among those of published deployments",
+        "Published deployments about a person, a household or a device and all that is released, and this page (a black diamond), the smallest epsilon first.",
+    )?;
+    let below = table(&yardstick::table(yardstick, epsilon, &request.delta));
+    Ok(view(
+        CONTENTS[1],
+        &yardstick::said(yardstick, epsilon, &request.delta),
+        chart,
+        &yardstick::assumed(yardstick),
+        below,
+    ))
+}
+
+/// The margins of error of the noisy counts.
+fn how_accurate(answers: &Answers) -> Markup {
+    match &answers.margins {
+        Err(why) => left_out(CONTENTS[3], why),
+        Ok(margins) => {
+            let below = table(&accurate::table(margins));
+            view(CONTENTS[3], &accurate::said(margins), html! {}, &accurate::assumed(margins), below)
+        }
+    }
 }
 
 fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
@@ -174,12 +222,11 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         (table(&tables::of_bound(&request.prior, found)))
         p.about {
             "Right: the largest probability of a correct decision. Advantage: how much more often the decision is \"yes\" if that is true than if \
-             it is not. Posterior, rounded up: no event that has at least probability " (exact_text(&request.delta)) " if the record is there lifts the \
-             posterior of that above it; the same of its absence at that prior of absence."
+             it is not. Posterior, rounded up: " (subject.unit().posterior_of_events(&exact_text(&request.delta))) "."
         }
     };
     Ok(view(
-        CONTENTS[1],
+        CONTENTS[2],
         &words::what_is_learned(&request.prior, subject, found),
         chart,
         &assumed::of_bound(&request.prior, found.allowed()),
@@ -190,7 +237,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
 fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> {
     let spared = match &answers.spared {
         Ok(spared) => spared,
-        Err(left_out) => return Ok(view(CONTENTS[2], &[left_out.sentence()], html! {}, &[], html! {})),
+        Err(why) => return Ok(left_out(CONTENTS[4], why)),
     };
     let chart = match charts::noise(spared) {
         None => html! {},
@@ -216,7 +263,7 @@ fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> 
     };
     // Without Gaussian noise nothing was searched.
     let assumed = if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() };
-    Ok(view(CONTENTS[2], &words::what_could_be_spared(spared), chart, &assumed, below))
+    Ok(view(CONTENTS[4], &words::what_could_be_spared(spared), chart, &assumed, below))
 }
 
 /// The audit of a folder: the verdict, the charts, and a row for each source of pure noise.
@@ -239,11 +286,11 @@ fn drawn_as_declared(audit: &NmfAudit) -> Result<Markup> {
 
 fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited: bool) -> Markup {
     let relation = subject.unit().difference();
-    let (id, name) = CONTENTS[3];
-    let wider: Vec<&str> =
-        answers.private.lines().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
+    let (id, name) = CONTENTS[5];
+    let lines: Vec<&epsilon::Line> = answers.private.iter().flat_map(|private| private.found.lines()).collect();
+    let wider: Vec<&str> = lines.iter().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
     let engines: Vec<Vec<String>> =
-        answers.private.lines().map(|line| vec![line.name.clone(), line.epsilon.proof.to_string()]).collect();
+        lines.iter().map(|line| vec![line.name.clone(), line.epsilon.proof.to_string()]).collect();
     html! {
         section id=(id) aria-labelledby={ "h-" (id) } {
             h2 id={ "h-" (id) } { (name) }
@@ -271,7 +318,7 @@ fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited:
                     @if is_audited { "whether the random numbers behind the noise are secret." } @else { "whether the noise was drawn as it was declared." }
                 }
             }
-            (table_of_words("The engine that certified epsilon, by level.", ["", "engine"], &engines))
+            @if !engines.is_empty() { (table_of_words("The engine that certified epsilon, by level.", ["", "engine"], &engines)) }
         }
     }
 }
@@ -293,7 +340,7 @@ fn table_of_words(caption: &str, heading: [&str; 2], rows: &[Vec<String>]) -> Ma
 }
 
 fn glossary() -> Markup {
-    let (id, name) = CONTENTS[4];
+    let (id, name) = CONTENTS[6];
     html! {
         section id=(id) aria-labelledby={ "h-" (id) } {
             h2 id={ "h-" (id) } { (name) }
@@ -315,7 +362,7 @@ fn glossary() -> Markup {
 
 /// The program, command line and inputs of the numbers.
 pub fn origin(provenance: &Provenance) -> Markup {
-    let (id, name) = CONTENTS[5];
+    let (id, name) = CONTENTS[7];
     html! {
         section id=(id) aria-labelledby={ "h-" (id) } {
             h2 id={ "h-" (id) } { (name) }

@@ -88,9 +88,9 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
         exactly_in_hundred(&guessing(prior)),
     ));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
-        let of = |line: &bound::Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
+        let of = |line: &bound::Line| format!("{} % ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
         said.push(format!(
-            "From one {} alone they are right at most between {} and {} % of the time.",
+            "From one {} alone they are right at most {} to {} of the time.",
             subject.part_word,
             of(least),
             of(most)
@@ -149,52 +149,64 @@ pub fn about_profile(what: &str, drawn: &Drawn) -> String {
 pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     let with_noise: Vec<&Row> = spared.rows().collect();
     let mut said = Vec::new();
-    let Some(first) = with_noise.first() else {
-        return vec!["No query here has noise whose sigma2 this account could make smaller.".to_string()];
-    };
     let given = |all: Vec<&Compared>| match compared::common(all.iter().copied()) {
         Some(by) => format!("the epsilon that {} gives", by.name()),
+        None if all.is_empty() => "the required epsilon".to_string(),
         None => "the epsilon that the account named in the table gives".to_string(),
     };
-    let of_levels = given(with_noise.iter().filter_map(|row| row.compared.as_ref()).collect());
-    let promise = format!("and each would still have {of_levels} for it");
-    let shown = |row: &Row| shown(&row.reduction(), 6);
-    if with_noise.len() == 1 {
-        said.push(match first.reduction() > 0 {
-            true => {
-                format!("{} % of the noise (sigma2, its variance proxy) could be spared at {of_levels}.", shown(first))
-            }
-            false => NOTHING.to_string(),
-        });
-    } else {
-        let least = with_noise.iter().min_by_key(|row| row.reduction()).unwrap_or(first);
-        let most = with_noise.iter().max_by_key(|row| row.reduction()).unwrap_or(first);
-        said.push(match most.reduction() > 0 {
-            true => format!(
-                "Each level alone could spare between {} % ({}) and {} % ({}) of its noise (sigma2, its variance proxy), {promise}.",
-                shown(least),
-                least.name,
-                shown(most),
-                most.name
-            ),
-            false => NOTHING.to_string(),
-        });
+    said.extend(of_levels_alone(&with_noise, &given));
+    if said.is_empty() && spared.common_factor.is_none() {
+        return vec!["No query here has noise whose sigma2 this account could make smaller.".to_string()];
     }
     if let Some(factor) = &spared.common_factor {
+        let all = if with_noise.is_empty() { "" } else { "If all levels are taken together, " };
+        let target = given(spared.compared.iter().collect());
         let reduction = reduction(factor);
         said.push(match reduction > 0 {
-            true => format!(
-                "If all levels are taken together, {} % of all noise could be spared at {} for the whole.",
-                self::shown(&reduction, 6),
-                given(spared.compared.iter().collect())
-            ),
+            true => format!("{all}{} % of all noise could be spared at {target} for the whole.", shown(&reduction, 6)),
             false if reduction < 0 => {
-                format!("Taken together, {} % more noise would be needed.", self::shown(&-reduction, 6))
+                format!("{all}{} % more noise would be needed for {target} of the whole.", shown(&-reduction, 6))
             }
-            false => "Taken together, nothing could be spared in steps of the grid.".to_string(),
+            false => format!("In steps of the grid nothing could be spared at {target} for the whole."),
         });
     }
     said
+}
+
+/// The sentences about levels, each alone, or about the only part.
+fn of_levels_alone(with_noise: &[&Row], given: &dyn Fn(Vec<&Compared>) -> String) -> Option<String> {
+    let first = with_noise.first()?;
+    let of_levels = given(with_noise.iter().filter_map(|row| row.compared.as_ref()).collect());
+    let shown = |percent: &Rational| self::shown(percent, 6);
+    if with_noise.len() == 1 {
+        let reduction = first.reduction();
+        return Some(match reduction > 0 {
+            true => {
+                format!(
+                    "{} % of the noise (sigma2, its variance proxy) could be spared at {of_levels}.",
+                    shown(&reduction)
+                )
+            }
+            false if reduction < 0 => format!(
+                "{} % more noise (sigma2, its variance proxy) would be needed for {of_levels}.",
+                shown(&-reduction)
+            ),
+            false => NOTHING.to_string(),
+        });
+    }
+    let least = with_noise.iter().min_by_key(|row| row.reduction()).unwrap_or(first);
+    let most = with_noise.iter().max_by_key(|row| row.reduction()).unwrap_or(first);
+    Some(match most.reduction() > 0 {
+        true => format!(
+            "Taken alone, each level of the table could spare between {} % ({}) and {} % ({}) of its noise (sigma2, its variance proxy), and it would \
+             still have {of_levels} for it.",
+            shown(&least.reduction()),
+            least.name,
+            shown(&most.reduction()),
+            most.name
+        ),
+        false => NOTHING.to_string(),
+    })
 }
 
 const NOTHING: &str = "On the searched grid of sigma2 nothing could be spared.";

@@ -312,7 +312,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     ));
     let allowed = found.allowed();
     let rows: Vec<Vec<String>> = found.lines().map(|line| table_row(line, allowed)).collect();
-    let by = allowed.name();
+    let by = allowed.heading();
     page.table(&["", "correct", by, "guess", "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));
     page.text(format!("\ncorrect: {}\n", about_correct(&subject)));

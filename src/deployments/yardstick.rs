@@ -1,0 +1,129 @@
+//! A yardstick for an epsilon: its place among the published deployments whose parameters hold for a person, a household or a device and all that is
+//! released.
+
+use rug::Rational;
+
+use super::{bundled, file::Deployment, origin::Group, scale::OnScale};
+use crate::{
+    account::Delta,
+    error::Result,
+    numeric::{Enclosure, parallel},
+};
+
+/// The digits of exact epsilons.
+const DIGITS: u32 = 4;
+
+/// The published deployments of one unit at one delta.
+#[derive(Clone, Debug)]
+pub struct Yardstick {
+    /// Those with an epsilon at this delta, the smallest first.
+    pub marks: Vec<Mark>,
+    /// The names of those from whose publications no epsilon at this delta follows.
+    pub silent: Vec<String>,
+}
+
+/// A published deployment.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Its key.
+    pub name: String,
+    /// Its publisher.
+    pub curator: String,
+    /// Its neighbor relation, as far as it is stated.
+    pub neighbors: String,
+    /// Its place on the scale.
+    pub scale: OnScale,
+    /// Its epsilon: exact, or from zero to an upper bound.
+    pub epsilon: Enclosure,
+}
+
+/// The deployments with a smaller, the same and a larger epsilon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Their epsilon is smaller.
+    pub smaller: usize,
+    /// Their epsilon cannot be distinguished from it.
+    pub same: usize,
+    /// Their epsilon, or what they publish as its bound, is larger.
+    pub larger: usize,
+}
+
+impl Yardstick {
+    /// That of the bundled deployments.
+    pub fn at(delta: &Delta) -> Result<Yardstick> {
+        let is_of_persons = |deployment: &Deployment| deployment.group == Group::Person;
+        let all: Vec<Deployment> = bundled::find(&[])?.into_iter().filter(is_of_persons).collect();
+        let known = |deployment: &Deployment| {
+            deployment.basis.as_ref().map(|basis| basis.epsilon_at(delta, DIGITS)).transpose()
+        };
+        let scales = parallel::try_map(&all, known)?;
+        let (mut marks, mut silent) = (Vec::new(), Vec::new());
+        for (deployment, scale) in all.into_iter().zip(scales) {
+            match scale.and_then(|scale| Some((scale.epsilon.clone()?, scale))) {
+                None => silent.push(deployment.name),
+                Some((epsilon, scale)) => {
+                    let Deployment { name, curator, neighbors, .. } = deployment;
+                    marks.push(Mark { name, curator, neighbors, scale, epsilon });
+                }
+            }
+        }
+        marks.sort_by(|a, b| a.most().cmp(&b.most()).then_with(|| a.name.cmp(&b.name)));
+        Ok(Yardstick { marks, silent })
+    }
+
+    /// The place of an epsilon among them.
+    pub fn place(&self, epsilon: &Enclosure) -> Place {
+        let mut place = Place::default();
+        for mark in &self.marks {
+            match mark.side(epsilon) {
+                std::cmp::Ordering::Less => place.smaller += 1,
+                std::cmp::Ordering::Equal => place.same += 1,
+                std::cmp::Ordering::Greater => place.larger += 1,
+            }
+        }
+        place
+    }
+}
+
+impl Mark {
+    /// The largest number that its epsilon can be: as printed where only that is known.
+    pub fn most(&self) -> Rational {
+        let upper = || self.epsilon.upper_rational().unwrap_or_default();
+        self.scale.as_printed.clone().unwrap_or_else(upper)
+    }
+
+    /// On which side of an epsilon it is. Of a bound the bound itself counts, as what is published.
+    pub fn side(&self, epsilon: &Enclosure) -> std::cmp::Ordering {
+        let most = self.most();
+        if *epsilon.lower() > most {
+            return std::cmp::Ordering::Less;
+        }
+        let is_above = match self.scale.is_exact {
+            true => self.epsilon.lower() > epsilon.upper(),
+            false => *epsilon.upper() < most,
+        };
+        if is_above { std::cmp::Ordering::Greater } else { std::cmp::Ordering::Equal }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epsilon_has_its_place_among_those_of_persons() {
+        let yardstick = Yardstick::at(&"1e-5".parse().unwrap()).unwrap();
+        let at =
+            |text: &str| yardstick.place(&Enclosure::rational(&crate::numeric::rational::parse(text).unwrap(), 64));
+        let all = yardstick.marks.len();
+        assert_eq!((at("1e-9").larger, at("1e9").smaller), (all, all));
+        // Microsoft's broadband data printed 0.2, of which nothing else is known.
+        let printed = yardstick.marks.iter().position(|mark| mark.name == "microsoft-broadband").unwrap();
+        assert_eq!(yardstick.marks[printed].most(), Rational::from((1, 5)));
+        assert_eq!(at("1/5"), Place { smaller: printed, same: 1, larger: all - printed - 1 });
+        assert!(yardstick.marks.is_sorted_by_key(Mark::most));
+        // A pair at a larger delta says nothing at a smaller one.
+        let small = Yardstick::at(&"1e-12".parse().unwrap()).unwrap();
+        assert!(small.silent.iter().any(|name| name == "microsoft-ctdc"), "{:?}", small.silent);
+    }
+}
