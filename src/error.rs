@@ -422,10 +422,11 @@ fn message_of_unknown(kind: &str, name: &str, has: &str, known: &[&str]) -> Stri
     }
 }
 
-/// The known names most similar to an unknown one, at most three: those that differ only in capitals, those that begin with it, and those
-/// at a small edit distance.
+/// The known names most similar to an unknown one: those that differ only in capitals, at most eight that begin with it, or at most three at a small edit
+/// distance.
 pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     const MOST: usize = 3;
+    const MOST_THAT_BEGIN: usize = 8;
     let lower = name.to_lowercase();
     let rank = |known: &'a str| -> Option<(usize, usize, &'a str)> {
         let other = known.to_lowercase();
@@ -457,7 +458,8 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         .into_iter()
         .filter(|(kind, distance, _)| is_near((*kind, *distance)))
         .map(|(_, _, near)| near)
-        .take(MOST)
+        // Of the names that begin with it none is likelier than another: all are named.
+        .take(if first.0 == 1 { MOST_THAT_BEGIN } else { MOST })
         .collect()
 }
 

@@ -194,7 +194,9 @@ pub(super) fn check_looked_at(number: u64) -> Result<()> {
 }
 
 pub(super) fn too_much(what: String) -> Error {
-    Error::Unprovable { why: format!("a checker would have to visit {what}; fewer digits or more groups need less") }
+    Error::Unprovable {
+        why: format!("too long to check: a checker would have to visit {what}; fewer digits or more groups need less"),
+    }
 }
 
 /// The fraction of a positive number, in units of 2^-128, rounded down.

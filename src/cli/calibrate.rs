@@ -46,8 +46,8 @@ use super::{
 /// Find noise that meets a privacy target, and prove that the next smaller step does not
 ///
 /// Of discrete Gaussian noise still smaller steps can meet it, because its losses lie on a lattice; it is rare.
-/// With --per-level each part alone, with --scale-all everything by one factor. A question mark in place of a number of a mechanism, as in
-/// 0.01:gaussian:?x1000, is that number: a parameter, a rate, a bound, a threshold, the count or the shift. If the queries of a level have different
+/// With --per-level each part alone, with --scale-all everything by one factor. Write ? in place of one number of a mechanism
+/// (0.01:gaussian:?x1000) to search for it: a parameter, a rate, a bound, a threshold, the count or the shift. If the queries of a level have different
 /// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the target
 /// is the number with which `assay epsilon` compares: the published figure, or the smallest standard account.
 #[derive(clap::Args)]

@@ -175,7 +175,7 @@ fn put(measured: Measured, job: &Job, mut page: Page) -> Page {
     ));
     if let Some(said) = measured.earlier.in_words(measured.unit, Some(measured.relation.name())) {
         let number = measured.draw;
-        page.text(format!("This is draw {number} in this place, and the line above is of this draw alone. {said}\n"));
+        page.text(format!("This is draw {number} in this folder; the line above is about this draw alone. {said}\n"));
     }
     page.text(output::insecure(measured.insecure_seed));
     let mut provenance = measured.provenance;

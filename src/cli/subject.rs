@@ -200,11 +200,11 @@ pub fn law_notes(subject: &Resolved) -> Vec<String> {
         let mass = infinite.mass(12).shown(7);
         if subject.is_known_by_guarantee() {
             return format!(
-                "The guarantee allows outputs that only one of two neighbors can have, with probability {mass}. rho, and every account by it, is about all other outputs, and delta less that probability."
+                "The guarantee allows outputs that only one of two neighbors can have, with probability {mass}. rho, and every account based on it, covers the other outputs only, at delta minus that probability."
             );
         }
         format!(
-            "With probability {mass} an output occurs that only one of two neighbors can have: delta is never less. rho, and every account by it, is about all other outputs, and delta less that probability."
+            "With probability {mass} an output occurs that only one of two neighbors can have: delta is never smaller. rho, and every account based on it, covers the other outputs only, at delta minus that probability."
         )
     };
     let range = "Mechanisms of bounded range are accounted for by the pair that dominates all of them: an upper bound, adaptive compositions included.";
@@ -373,7 +373,16 @@ impl Subject {
         }
         let texts = self.options().flat_map(|(key, texts)| texts.iter().map(move |text| (key, text.as_str())));
         let read = |(key, text): (&'static str, &str)| {
-            Counts::read(key, text, self.normalize).with_context(|| format!("--{key} {text}"))
+            let counts = Counts::read(key, text, self.normalize).map_err(anyhow::Error::from);
+            // Exports of other programs are rounded, so that their probabilities add up to nearly one.
+            let is_rounded =
+                |error: &anyhow::Error| !self.normalize && error.to_string().contains("must add up to exactly 1");
+            match counts {
+                Err(error) if is_rounded(&error) => {
+                    bail!("--{key} {text}: {error}; --normalize divides them by their sum")
+                }
+                counts => counts.with_context(|| format!("--{key} {text}")),
+            }
         };
         texts.filter(|(_, text)| left_out != Some(text)).map(read).collect()
     }

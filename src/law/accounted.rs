@@ -15,7 +15,7 @@ impl Law {
                 listed("pair", pair.outcomes().iter().map(|(p, q)| format!("{}:{}", written(p), written(q))))
             }
             Law::Perturbation(table) => {
-                let cells = table.cells().map(|(i, j, p)| format!("{i}:{j}:{}", written(p)));
+                let cells = table.entries().map(|(i, j, p)| format!("{i}:{j}:{}", written(p)));
                 listed(&format!("cell keys, reversed {}", table.is_reversed()), cells)
             }
             Law::UnknownKey(keys) => format!("{self}, reversed {}", keys.is_reversed()),

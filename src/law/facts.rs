@@ -87,7 +87,7 @@ pub(super) trait Facts<'a> {
         Range { least: Rational::from(1), most: Rational::from(1) }
     }
 
-    /// By what rho is divided where the noise is `factor` times as large.
+    /// The factor by which rho falls when the noise grows by `factor`.
     fn rho_divisor(&self, _: &Rational) -> Rational {
         Rational::from(1)
     }

@@ -365,7 +365,7 @@ impl Law {
         of_law!(self, facts => facts.factors())
     }
 
-    /// By what rho is divided where the noise is `factor` times as large.
+    /// The factor by which rho falls when the noise grows by `factor`.
     pub(crate) fn rho_divisor(&self, factor: &Rational) -> Rational {
         of_law!(self, facts => facts.rho_divisor(factor))
     }

@@ -110,11 +110,6 @@ impl PerturbationTable {
         Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false, changes: Changes::Exactly })
     }
 
-    /// The true counts, published values and probabilities above zero, in increasing order.
-    pub(super) fn cells(&self) -> impl Iterator<Item = (u64, u64, &Rational)> {
-        (0..).zip(&self.rows).flat_map(|(i, row)| row.iter().map(move |(j, p)| (i, *j, p)))
-    }
-
     /// Whether the two directions are exchanged.
     pub(super) fn is_reversed(&self) -> bool {
         self.is_reversed

@@ -20,13 +20,13 @@ thread_local! {
 pub struct Effort(u64);
 
 impl Effort {
-    /// That of so many steps of a price in seconds.
+    /// That of a number of steps, each of a price in seconds.
     pub(crate) fn of(steps: f64, price: f64) -> Effort {
         // Above zero, and saturated: a step of an answer is never free.
         Effort((steps * price * 1e9).ceil().max(1.0) as u64)
     }
 
-    /// Of so many seconds.
+    /// Of a number of seconds.
     pub(crate) fn of_seconds(seconds: f64) -> Effort {
         Effort::of(1.0, seconds)
     }

@@ -74,7 +74,7 @@ mod unit;
 mod ways;
 mod written;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rug::Rational;
 
@@ -101,7 +101,12 @@ impl Release {
 
     /// The bundled release of this name, or the one in the file of this path.
     pub fn find(name_or_path: &str) -> Result<Release> {
-        Release::parse(&find_text(name_or_path, BUNDLED, "release")?, name_or_path)
+        let text = find_text(name_or_path, BUNDLED, "release")?;
+        if text.trim_start().starts_with('{') {
+            let why = "is JSON, and a release file is TOML; a certificate of a SafeTab run is entered into a ledger (safetab = its path)";
+            return Err(Error::File { path: PathBuf::from(name_or_path), why: why.to_string() });
+        }
+        Release::parse(&text, name_or_path)
     }
 
     /// The release that a file names: the bundled one of this name, or that in the file of this path, which is relative to the file that

@@ -60,7 +60,7 @@ impl TabulationCertificate<'_> {
         )?;
         writeln!(
             page,
-            "or \"at most\", an upper bound, if nobody is known to be in so many groups of all levels at once."
+            "or \"at most\", an upper bound, if nobody is known who is in the largest number of groups of every level at once."
         )?;
         match self.is_zcdp() {
             true => writeln!(page, "\"zCDP (Bun-Steinke)\" is rho + 2 sqrt(rho ln(1/delta)).")?,

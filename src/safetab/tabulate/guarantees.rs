@@ -8,7 +8,7 @@
 //!
 //! The numbers of groups depend on the person. The loss is the largest over all persons, who are enumerated over all levels of a pass at once
 //! (`safetab::memberships`): then some person attains it, and is an example. Where that would take too long, it is the largest
-//! over all mixes of detailed-only and other groups, up to s at each level; nobody may be in so many, so it is an upper bound, and is called one.
+//! over all mixes of detailed-only and other groups, up to s at each level; it may be that nobody is in s groups of every level, so it is an upper bound, and is called one.
 //! (With geometric noise the worst mix is known: the one with the most detailed-only
 //! groups. Any mechanism with the pure guarantee epsilon, including the two stages, is post-processing of one count with the loss epsilon
 //! or -epsilon, which is the loss of one count with this noise, and composition preserves this: Kairouz, Oh & Viswanath 2015, Theorem 3.4.)
