@@ -74,10 +74,10 @@ impl Unit {
         match self.neighbors {
             Neighbors::AddRemove => format!(
                 "no event that has at least probability {delta} if {records} in the data lifts the posterior of that above this, and the same holds of {its} \
-                 absence; rarer outputs may"
+                 absence at that prior of absence; rarer outputs may"
             ),
             Neighbors::Bounded => format!(
-                "no event that has at least probability {delta} under one of both possibilities lifts the posterior of that one above this; rarer outputs may"
+                "no event that has at least probability {delta} under one of both possibilities lifts the posterior of that one from this prior above this; rarer outputs may"
             ),
         }
     }

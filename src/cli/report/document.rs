@@ -66,7 +66,7 @@ pub fn page(
                     (beside_published(request, answers)?)
                     (what_is_learned(request, subject, answers)?)
                     (how_accurate(answers))
-                    (what_could_be_spared(request, answers)?)
+                    (what_could_be_spared(request, subject, answers)?)
                     @if let Some(audit) = audit { (drawn_as_declared(audit)?) }
                     (assumed(request, subject, answers, audit.is_some()))
                     (glossary())
@@ -170,7 +170,7 @@ fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Resu
     };
     let said = words::how_private(&request.delta, subject, found);
     let below = html! {
-        (table(&tables::of_epsilon(&request.delta, found)))
+        (table(&tables::of_epsilon(&request.delta, found, subject.may_be_more_private().is_some())))
         @for sentence in decided(found.decided()) { p.about { (sentence) } }
     };
     Ok(view(CONTENTS[0], &said, charts, &assumed::of_epsilon(&request.delta, found), below))
@@ -234,7 +234,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
     ))
 }
 
-fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> {
+fn what_could_be_spared(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
     let spared = match &answers.spared {
         Ok(spared) => spared,
         Err(why) => return Ok(left_out(CONTENTS[4], why)),
@@ -248,7 +248,7 @@ fn what_could_be_spared(request: &Request, answers: &Answers) -> Result<Markup> 
             "The present noise (squares), and the least with the epsilon of its comparison (circles).",
         )?,
     };
-    let table_of_noise = tables::of_noise(spared, request.digits);
+    let table_of_noise = tables::of_noise(spared, request.digits, subject.may_be_more_private().is_some());
     let has_others = spared.rows().any(|row| row.variances.len() > 1);
     let below = html! {
         @if !table_of_noise.rows.is_empty() { (table(&table_of_noise)) }
@@ -302,7 +302,10 @@ fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited:
                     @if let Some(note) = subject.note() { " " (note) }
                 }
                 dt { "Delta: " (exact_text(&request.delta)) }
-                dd { "Every epsilon here is the smallest one at this delta." }
+                @match subject.may_be_more_private() {
+                    None => { dd { "Every epsilon here is the smallest one at this delta." } }
+                    Some(why) => { dd { "Every epsilon here is the smallest one of this account at this delta; the mechanism may have a smaller one, because " (why) "." } }
+                }
                 dt { "Certified" }
                 dd {
                     "A certified number is an interval that is proven to contain the truth, including all rounding and truncation errors. If a \

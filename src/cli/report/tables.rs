@@ -24,8 +24,8 @@ pub struct Table {
     pub has_whole: bool,
 }
 
-/// Epsilon, from both sides.
-pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Table {
+/// Epsilon, from both sides; `may_be_less` where it is that of an account, which is an upper bound.
+pub fn of_epsilon(delta: &Delta, found: &epsilon::Found, may_be_less: bool) -> Table {
     let columns = Columns::of(found.lines().map(|line| &line.compared));
     let row = |line: &epsilon::Line| {
         let (lower, upper) = ends(&line.epsilon.value);
@@ -35,7 +35,13 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found) -> Table {
     };
     let heading = vec!["", "rho", "epsilon, at least", "epsilon, at most"];
     Table {
-        caption: format!("Epsilon at delta = {}: the truth lies between both ends.", exact_text(delta)),
+        caption: match may_be_less {
+            false => format!("Epsilon at delta = {}: the truth lies between both ends.", exact_text(delta)),
+            true => format!(
+                "Epsilon at delta = {} by this account lies between both ends; that of the mechanism is at most the upper one.",
+                exact_text(delta)
+            ),
+        },
         heading: [heading, columns.heading(), vec!["lower by"]].concat(),
         rows: found.lines().map(row).collect(),
         has_whole: !found.levels.is_empty(),
@@ -76,8 +82,8 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
     }
 }
 
-/// The least noise of each level. If there is only a whole, without Gaussian noise, there is no row.
-pub fn of_noise(spared: &Spared, digits: u32) -> Table {
+/// The least noise of each level; `may_be_less` as in [`of_epsilon`]. If there is only a whole, without Gaussian noise, there is no row.
+pub fn of_noise(spared: &Spared, digits: u32, may_be_less: bool) -> Table {
     let digits = digits.min(40) as usize;
     let cells = |(name, row): &(String, Option<Row>)| {
         let Some(row) = row else { return [vec![name.clone()], vec!["-".to_string(); 6]].concat() };
@@ -93,8 +99,11 @@ pub fn of_noise(spared: &Spared, digits: u32) -> Table {
     };
     let is_shown = spared.parts.len() > 1 || spared.rows().next().is_some();
     Table {
-        caption: "The least noise of each level: proven to be enough, and the next smaller step proven not to be."
-            .to_string(),
+        caption: match may_be_less {
+            false => "The least noise of each level: proven to be enough, and the next smaller step proven not to be.",
+            true => "The least noise of each level: proven to be enough; the next smaller step is not by this account, which is an upper bound.",
+        }
+        .to_string(),
         heading: vec!["", "present sigma2", "sigma2, least", "change", "new epsilon", "target epsilon", "by"],
         rows: spared.parts.iter().filter(|_| is_shown).map(cells).collect(),
         has_whole: false,
