@@ -10,7 +10,6 @@ use dp_assay::{
     topdown::{
         estimate::{least_squares_approx, top_down},
         histograms::{Entry, Histograms},
-        kronecker::Kronecker,
         measure::MeasurementPlan,
         variance::Variances,
     },
@@ -159,94 +158,6 @@ fn one_block_without_a_measurement_gets_what_is_left_and_two_are_refused() {
     assert!(least_squares_approx(&tree, 1, |_, _| 0.0, &measured).is_err());
 }
 
-/// Noisy counts, and the normal equations for the cells of all blocks that follow from them.
-struct Drawn {
-    matrix: Vec<Vec<Rational>>,
-    right: Vec<Rational>,
-    noisy: Vec<Vec<Vec<f64>>>,
-}
-
-fn drawn(mechanism: &MeasurementPlan, cells: usize, numbers: &mut Numbers) -> Drawn {
-    let spine = mechanism.spine();
-    let tree = &spine.tree;
-    let n = tree.order().len() * cells;
-    let mut matrix = vec![vec![Rational::new(); n]; n];
-    let mut right = vec![Rational::new(); n];
-    let mut noisy: Vec<Vec<Vec<f64>>> = Vec::new();
-    for (level, queries) in mechanism.levels().iter().enumerate() {
-        let mut of_level = Vec::new();
-        for query in queries {
-            let counts = query.group.counts();
-            let values: Vec<i64> = (0..tree.units(level) * counts).map(|_| numbers.below(300) as i64 - 50).collect();
-            for unit in 0..tree.units(level) {
-                let Some(law) = query.law(spine.carried(level, unit)) else { continue };
-                let w = numbered(law).recip();
-                let rows: Vec<(usize, usize)> = tree
-                    .blocks(level, unit)
-                    .flat_map(|place| (0..cells).map(move |cell| (place * cells + cell, cell)))
-                    .collect();
-                for (i, a) in &rows {
-                    let count = query.group.cell_of[*a] as usize;
-                    right[*i] += Rational::from(&w * values[unit * counts + count]);
-                    let alike = rows.iter().filter(|(_, b)| query.group.cell_of[*b] as usize == count);
-                    alike.for_each(|(j, _)| matrix[*i][*j] += &w);
-                }
-            }
-            of_level.push(values.iter().map(|value| *value as f64).collect());
-        }
-        noisy.push(of_level);
-    }
-    Drawn { matrix, right, noisy }
-}
-
-#[test]
-fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
-    let mut numbers = Numbers(47);
-    for round in 0..6 {
-        let tree = small_tree(&mut numbers, 4);
-        let release = release(&mut numbers, round % 2 == 0);
-        let schema = release.schema.clone().unwrap();
-        let shares: Vec<Rational> =
-            release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
-        let spine = Spine::new(tree, shares, Privacy::Concentrated).unwrap();
-        let tree = &spine.tree;
-        let mechanism = MeasurementPlan::of_release(&spine, &release).unwrap();
-        let kronecker = Kronecker::new(&mechanism, &schema).unwrap();
-        assert!(kronecker.left_out().is_empty());
-        let (blocks, cells) = (tree.order().len(), schema.cells());
-        let n = blocks * cells;
-        let Drawn { matrix, right, noisy } = drawn(&mechanism, cells, &mut numbers);
-        let solved = dense_solve(&matrix, &right);
-        let estimates = kronecker.estimate_approx(&noisy).unwrap();
-        for (level, estimates) in estimates.iter().enumerate() {
-            for unit in 0..tree.units(level) {
-                for cell in 0..cells {
-                    let truth: f64 = tree.blocks(level, unit).map(|place| solved[place * cells + cell].to_f64()).sum();
-                    let estimate = estimates[unit * cells + cell];
-                    assert!((estimate - truth).abs() < 1e-7, "{level} {unit} {cell}: {estimate} {truth}");
-                }
-            }
-        }
-        // (3.4) for the total, a margin and a single cell of a unit and of a set of blocks, exactly.
-        for (marginal, name) in [(0, "total"), (1, "a"), (2, "b"), (3, "detailed")] {
-            let group = schema.group(name).unwrap();
-            let places: Vec<u32> = (0..blocks as u32).filter(|place| blocks == 1 || place % 2 == 0).collect();
-            let dense = |places: &[u32]| {
-                let inside = |i: usize| places.contains(&((i / cells) as u32)) && group.cell_of[i % cells] == 0;
-                let query: Vec<Rational> = (0..n).map(|i| Rational::from(u32::from(inside(i)))).collect();
-                let solved = dense_solve(&matrix, &query);
-                query.iter().zip(&solved).fold(Rational::new(), |sum, (q, x)| sum + Rational::from(q * x))
-            };
-            let set = kronecker.variance(marginal, Rational::clone, |v| v.blocks(tree, &places)).unwrap();
-            assert_eq!(set, dense(&places), "{name}");
-            let level = 1 + round as usize % 4;
-            let own: Vec<u32> = tree.blocks(level, 0).map(|place| place as u32).collect();
-            let unit = kronecker.variance(marginal, Rational::clone, |v| v.unit(level, 0).clone()).unwrap();
-            assert_eq!(unit, dense(&own), "{name}");
-        }
-    }
-}
-
 #[test]
 fn integers_from_the_top_down_are_whole_non_negative_and_add_up() {
     let mut numbers = Numbers(53);
@@ -364,8 +275,9 @@ fn estimates_of_measurements_are_near_the_truth() {
     let own = dp_assay::noise::DiscreteGaussian::new(smallest.clone()).unwrap().variance(15);
     assert!((own.approximate() / smallest.to_f64() - ratio.approximate()).abs() < 1e-12);
     // At epsilon = 1000 per level the noise is zero except with probability exp(-1000).
-    let kronecker = Kronecker::new(&mechanism, &schema).unwrap();
-    for (level, estimates) in kronecker.estimate_approx(&noisy).unwrap().iter().enumerate() {
+    let measured: Vec<Vec<f64>> = noisy.into_iter().map(|mut level| level.swap_remove(0)).collect();
+    let precision = |level: usize, unit: usize| spine.carried(level, unit) as f64;
+    for (level, estimates) in least_squares_approx(&spine.tree, 1, precision, &measured).unwrap().iter().enumerate() {
         for (unit, estimate) in estimates.iter().enumerate() {
             let truth: u64 = spine.tree.blocks(level, unit).map(|place| 7 * place as u64 + 3).sum();
             assert!((estimate - truth as f64).abs() < 1e-6);

@@ -16,6 +16,7 @@ mod compared;
 mod confidential;
 mod country;
 mod deployments;
+mod designs;
 mod dhc;
 mod dhc_constraints;
 mod dhc_dense;

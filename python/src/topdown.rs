@@ -245,6 +245,7 @@ fn name_of_estimated(input: estimation::JobInput) -> &'static str {
         JobInput::Plan { is_pure: true, .. } => "epsilon is missing",
         JobInput::Plan { .. } => "release",
         JobInput::Measurements => "measurements",
+        JobInput::Queries => "queries",
         JobInput::Levels => "level",
         JobInput::Recodes => "recodes",
         JobInput::Areas => "areas",

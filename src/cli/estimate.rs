@@ -27,7 +27,7 @@ use super::{
 ///
 /// From a folder of the Bureau's noisy measurement files (--nmf): the best linear unbiased estimate of any query of any unit or
 /// area, with its variance and margin. From the folder of `assay measure` (--spine, --measurements): totals with their variance,
-/// and non-negative whole counts in which children sum to their parents; with --queries or --areas also any query of any unit or area.
+/// and, if the noisy counts determine every cell, non-negative whole counts in which children sum to their parents; with --queries or --areas also any query of any unit or area.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder that `assay spine --out` wrote
@@ -102,6 +102,7 @@ fn explained(error: InputError<JobInput>) -> anyhow::Error {
         Some(JobInput::Release) => "--release",
         Some(JobInput::Spine) => "--spine",
         Some(JobInput::Measurements) => "--measurements",
+        Some(JobInput::Queries) => "--queries",
         Some(JobInput::Levels) => "--level",
         Some(JobInput::Recodes) => "--recodes",
         Some(JobInput::Areas) => "--areas",
@@ -122,13 +123,6 @@ fn put(estimated: Estimated, mut page: Page) -> Page {
     let rows = estimated.levels.iter().map(row).collect();
     page.table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], rows);
     let more = estimated.requested.map_or_else(String::new, |file| format!(", {file}"));
-    let left = match &estimated.left_out[..] {
-        [] => String::new(),
-        names if estimated.requested.is_some() => {
-            format!("Recodes are used for estimates of queries, not for counts.csv: {}\n", names.join(", "))
-        }
-        names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
-    };
     if let Some(errors) = &estimated.errors {
         page.text("\n");
         put_errors(&mut page, errors);
@@ -141,11 +135,20 @@ fn put(estimated: Estimated, mut page: Page) -> Page {
     }
     page.text(format!(
         "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the level's mean variance, which no single unit need have, in counts\n\
-         {left}{} records after rounding; totals.csv{more} and counts.csv in {}\n{}",
-        estimated.records,
-        estimated.out.display(),
+         {}\n{}",
+        written(&estimated, &more),
         output::insecure(estimated.insecure_seed),
     ));
     page.provenance(estimated.provenance);
     page
+}
+
+/// The files that were written, in words.
+fn written(estimated: &Estimated, more: &str) -> String {
+    let out = estimated.out.display();
+    match (&estimated.records, more) {
+        (Ok(records), _) => format!("{records} records after rounding; totals.csv{more} and counts.csv in {out}"),
+        (Err(why), "") => format!("totals.csv in {out}; no counts.csv: {why}"),
+        (Err(why), more) => format!("totals.csv{more} in {out}; no counts.csv: {why}"),
+    }
 }

@@ -177,11 +177,17 @@ fn put(measured: Measured, job: &Job, mut page: Page) -> Page {
         let number = measured.draw;
         page.text(format!("This is draw {number} in this folder; the line above is about this draw alone. {said}\n"));
     }
+    page.text(not_determined(measured.undetermined.iter().map(|(said, _)| said.clone())));
     page.text(output::insecure(measured.insecure_seed));
     let mut provenance = measured.provenance;
     provenance.command_line = invocation::words();
     page.provenance(provenance);
     page
+}
+
+/// The lines about queries that the noisy counts do not determine at some level; empty if there are none.
+pub fn not_determined(said: impl Iterator<Item = String>) -> String {
+    said.map(|said| format!("No estimate: {said}\n")).collect()
 }
 
 /// A release whose draw was complete: only the end of its log was missing.

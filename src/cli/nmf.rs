@@ -162,6 +162,7 @@ fn put_constraints(page: &mut Page, report: &NmfReport) {
         (None, true) => "the nation is not in the folder\n".to_string(),
         (None, false) => String::new(),
     };
+    let assumed = report.missing.taken_for_2020().map_or_else(String::new, |said| said + "\n");
     let zeros = match report.zeros.len() {
         0 => String::new(),
         1 => format!("one constraint, the same for every unit, fixes {} cells at zero\n", report.zero_cells),
@@ -169,7 +170,7 @@ fn put_constraints(page: &mut Page, report: &NmfReport) {
     };
     let (files, bytes) = report.files;
     page.text(format!(
-        "\n{}: {files} files, {:.1} MB, parts {}\n{missing}\
+        "\n{}: {files} files, {:.1} MB, parts {}\n{missing}{assumed}\
          every variance is one of {}; {}, each summing to exactly one\n{zeros}{unused}{unread}",
         report.product,
         bytes as f64 / 1e6,

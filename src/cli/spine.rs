@@ -15,7 +15,10 @@ use dp_assay::{
         records::{RecordAccount, RecordEpsilon},
         spine_files,
     },
-    topdown::level_variances::{self, LevelVariances, margin_95_approx},
+    topdown::{
+        determined,
+        level_variances::{self, LevelVariances, margin_95_approx},
+    },
 };
 use serde_json::{Value, json};
 
@@ -84,18 +87,27 @@ pub fn run(args: &Args) -> Result<Exit> {
     });
     written.context("--out")?;
     let margins = Margins::of(&built);
+    progress::stage("the queries that noisy counts determine");
+    // A design too large for least squares, or a query that is not of the attributes, is for `assay measure` to say.
+    let open = determined::on_built(&built).unwrap_or_default();
+    let ids = built.ids();
+    let unit = |level: usize, unit: usize| ids.unit(level, unit).into_owned();
     let mut page = Page::new(args.form.form_or_csv(args.csv));
     page.provenance(provenance);
     let both = |(lower, upper)| vec![lower, upper];
     let ends = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)), &margins);
     page.records(ends.iter().map(|row| page::words(&COLUMNS, row)));
-    let object = object(&built, &on_spine, &margins, delta.as_deref(), epsilon.as_ref())?;
+    let mut object = object(&built, &on_spine, &margins, delta.as_deref(), epsilon.as_ref())?;
+    if !open.is_empty() {
+        object["undetermined"] = open.iter().map(|open| open.to_json(&built.names, &unit)).collect();
+    }
     put_table(&mut page, &built, &on_spine, &margins, &object, args)?;
     page.object(object);
     if let (Some(worst), Some(delta)) = (&epsilon, &delta) {
         let said = measure::said_epsilon(&worst.epsilon, worst.reason, (delta, args.digits), &worst.paths);
         page.text(format!("{said}\n"));
     }
+    page.text(measure::not_determined(open.iter().map(|open| open.described(&built.names, &unit))));
     page.print()?;
     Ok(Exit::Done)
 }

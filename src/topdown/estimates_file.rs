@@ -2,12 +2,10 @@
 
 use std::{io::Write, path::Path};
 
-use rug::Rational;
-
 use super::{
+    determined::{Design, totals::TotalVariances},
     estimate::top_down,
-    kronecker::Kronecker,
-    level_variances::{self, LevelVariances, margin_95_approx},
+    level_variances::{LevelVariances, margin_95_approx},
     measure::MeasurementPlan,
     measurement_files::{self, Manifest},
     nmf::{
@@ -16,7 +14,6 @@ use super::{
         tables::{answer_rows, kinds_heading},
     },
     spine_survey::{Asked, NoisyTable, SpineSurvey},
-    variance::Variances,
 };
 use crate::{
     error::{Error, Result},
@@ -24,30 +21,43 @@ use crate::{
     io::provenance::Provenance,
     numeric::Enclosure,
     release::schema::Schema,
-    spine::{csv_table::quoted, own::UnitIds, spine_files::SavedSpine},
+    spine::{csv_table::quoted, hierarchy::Tree, own::UnitIds, spine_files::SavedSpine},
 };
-
-const BITS: u32 = 128;
 
 /// The estimates from all noisy counts together.
 pub struct Estimates {
-    /// For each level the least-squares histograms of its units, in doubles: approximations.
-    pub histograms_approx: Vec<Vec<f64>>,
-    /// Non-negative integers derived from them from the top down, in which children sum to their parents.
-    pub counts: Vec<Vec<i64>>,
-    /// The number of cells of a histogram.
-    pub cells: usize,
+    /// For each level the least-squares totals of its units, in doubles: approximations.
+    pub totals_approx: Vec<Vec<f64>>,
+    /// The integer counts.
+    pub whole: Whole,
     /// The variance of the estimated total of each unit with the variance proxies of the noise: an upper bound on the
     /// variance with the noise itself.
-    pub variances: Variances<Enclosure>,
+    pub variances: TotalVariances<Enclosure>,
     /// The variances with the noise itself, level by level.
     pub level_variances: Vec<LevelVariances>,
-    /// The query groups that are not used.
-    pub left_out: Vec<String>,
     /// The seed of the noise, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
     /// The noisy counts themselves.
     noisy: NoisyTable,
+}
+
+/// Integer counts of every cell of every unit, if the noisy counts determine these.
+pub enum Whole {
+    /// Non-negative integers derived from the least-squares histograms from the top down, in which children sum to their
+    /// parents: for each level the cells of all units, one unit after the other.
+    Counts(Vec<Vec<i64>>),
+    /// The noisy counts do not determine every cell: why, in words.
+    Undetermined(String),
+}
+
+impl Whole {
+    /// The counts of every level, if there are any.
+    pub fn counts(&self) -> Option<&[Vec<i64>]> {
+        match self {
+            Whole::Counts(counts) => Some(counts),
+            Whole::Undetermined(_) => None,
+        }
+    }
 }
 
 /// The noisy counts of a mechanism from their folder. All must be present, with the noise of the mechanism.
@@ -93,25 +103,52 @@ fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Man
 impl Estimates {
     /// Reads the noisy counts of a mechanism from their folder and estimates. All counts must be present, with the
     /// noise of the mechanism.
-    pub fn read(plan: &MeasurementPlan, schema: &Schema, folder: &Path) -> Result<Estimates> {
-        let tree = &plan.spine().tree;
-        let kronecker = Kronecker::new(plan, schema)?;
+    pub fn read(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Schema, folder: &Path) -> Result<Estimates> {
+        if let Some(beside) = &schema.beside {
+            return Err(Error::unsuitable(format!(
+                "the release has two histograms, {:?} beside the first: two are estimated from noisy measurement files, as `assay measure \
+                 --files nmf` writes them",
+                beside.name
+            )));
+        }
         let (noisy, manifest) = read_counts(plan, folder)?;
-        let histograms_approx = kronecker.estimate_approx(&noisy)?;
-        let counts = top_down(tree, plan.cells(), &histograms_approx);
-        let variances = kronecker.variances(0, |exact: &Rational| Enclosure::rational(exact, BITS))?;
+        Estimates::of(plan, saved, schema, noisy, manifest.insecure_seed)
+    }
+
+    /// From the noisy counts of all levels and queries.
+    pub fn of(
+        plan: &MeasurementPlan,
+        saved: &SavedSpine,
+        schema: &Schema,
+        noisy: NoisyTable,
+        insecure_seed: Option<u64>,
+    ) -> Result<Estimates> {
+        let tree = &saved.spine.tree;
+        let cells = vec!["detailed".to_string(); tree.levels()];
+        let open = Design::of_plan(plan, schema).undetermined(&(0..).zip(cells).collect::<Vec<_>>())?;
+        let unit = |level: usize, unit: usize| saved.ids.unit(level, unit).into_owned();
+        let queries = if open.is_empty() { vec!["total", "detailed"] } else { vec!["total"] };
+        let asked = Asked {
+            queries: queries.into_iter().map(String::from).collect(),
+            levels: (0..tree.levels()).collect(),
+            ..Asked::default()
+        };
+        let survey = SpineSurvey::new(plan, saved, schema, &noisy, &asked)?;
+        let [totals_approx, histograms] = collected(&survey, tree, plan.cells(), open.is_empty())?;
+        let whole = match open.first() {
+            None => Whole::Counts(top_down(tree, plan.cells(), &histograms)),
+            Some(open) => Whole::Undetermined(open.described(&saved.names, &unit)),
+        };
+        let variances = TotalVariances::new(plan, schema)?;
         // The noise is discrete: its variances are at least the least ratio times the proxies, and at most the proxies.
         let ratio = plan.least_ratio(20)?;
         let discrete = |value: Enclosure| Enclosure::new(value.mul(&ratio).lower().clone(), value.upper().clone());
         let of_level = |level: usize| {
-            let LevelVariances { measured, least, mean, most, .. } =
-                level_variances::of_level(&variances, level, 0, None);
+            let LevelVariances { measured, least, mean, most, .. } = variances.of_level(level);
             LevelVariances { measured, alone: None, least: discrete(least), mean: discrete(mean), most: discrete(most) }
         };
         let level_variances = (0..tree.levels()).map(of_level).collect();
-        let left_out = kronecker.left_out().into_iter().map(String::from).collect();
-        let (cells, insecure_seed) = (plan.cells(), manifest.insecure_seed);
-        Ok(Estimates { histograms_approx, counts, cells, variances, level_variances, left_out, insecure_seed, noisy })
+        Ok(Estimates { totals_approx, whole, variances, level_variances, insecure_seed, noisy })
     }
 
     /// A survey of any query of any unit or area of the spine, from the same noisy counts, including recodes.
@@ -125,16 +162,35 @@ impl Estimates {
         SpineSurvey::new(plan, saved, schema, &self.noisy, asked)
     }
 
-    /// The total of the integer counts.
-    pub fn records(&self) -> i64 {
-        self.counts[0].iter().sum()
+    /// The total of the integer counts, if there are any.
+    pub fn records(&self) -> Option<i64> {
+        Some(self.whole.counts()?[0].iter().sum())
     }
+}
+
+/// The totals and, if they are requested as well, the histograms of all units, level by level.
+fn collected(survey: &SpineSurvey, tree: &Tree, cells: usize, with_cells: bool) -> Result<[Vec<Vec<f64>>; 2]> {
+    let numbers = |each: usize| (0..tree.levels()).map(|level| vec![0.0; tree.units(level) * each]).collect();
+    let mut totals: Vec<Vec<f64>> = numbers(1);
+    let mut histograms: Vec<Vec<f64>> = numbers(if with_cells { cells } else { 0 });
+    survey.run(&mut |subject, answers| {
+        let Subject::Unit { level, code, .. } = subject else { return Ok(()) };
+        let unit: usize = code.parse().map_err(|_| Error::fault(format!("{code:?} is no number of a unit")))?;
+        for answer in answers {
+            match answer.query {
+                0 => totals[level][unit] = answer.estimates[0],
+                _ => histograms[level][unit * cells..(unit + 1) * cells].copy_from_slice(&answer.estimates),
+            }
+        }
+        Ok(())
+    })?;
+    Ok([totals, histograms])
 }
 
 /// Writes three files into an empty or new folder. `totals.csv` has a line for each unit: its GEOID or id, its
 /// estimated total (approximate), the upper end of the total's variance, the margin at 95 % (approximate) and the
-/// unit's integer count. `counts.csv` has the integer counts of blocks in the form that `assay measure` reads. The
-/// third is `provenance.json`. A survey adds `estimates.csv`, or `areas.csv`, with its answers, which are also passed
+/// unit's integer count. `counts.csv` has the integer counts of blocks in the form that `assay measure` reads, if the noisy
+/// counts determine every cell; otherwise there is none, and no integer in `totals.csv`. The third is `provenance.json`. A survey adds `estimates.csv`, or `areas.csv`, with its answers, which are also passed
 /// to `see`, whose error ends the work. Under an insecure seed the heading of `totals.csv` and `provenance.json` say so; the heading of
 /// `counts.csv` stays in the form that is read.
 pub fn write(
@@ -146,7 +202,7 @@ pub fn write(
     survey: Option<&SpineSurvey>,
     mut see: impl FnMut(&Subject, &[Answer]) -> Result<()>,
 ) -> Result<()> {
-    let (tree, cells) = (&saved.spine.tree, estimated.cells);
+    let (tree, cells) = (&saved.spine.tree, schema.cells());
     let ids = &saved.ids;
     let mark = estimated.insecure_seed.map_or_else(String::new, |seed| format!(" (insecure seed {seed})"));
     files::fill_folder(folder, |folder| {
@@ -163,8 +219,9 @@ pub fn write(
             for (level, name) in saved.names.iter().enumerate() {
                 for unit in 0..tree.units(level) {
                     let own = unit * cells..(unit + 1) * cells;
-                    let total: f64 = estimated.histograms_approx[level][own.clone()].iter().sum();
-                    let count: i64 = estimated.counts[level][own].iter().sum();
+                    let total = estimated.totals_approx[level][unit];
+                    let count = estimated.whole.counts().map(|counts| counts[level][own].iter().sum::<i64>());
+                    let count = count.map_or_else(String::new, |count| count.to_string());
                     let (_, variance) = estimated.variances.unit(level, unit).doubles();
                     let (name, margin) = (quoted(name), margin_95_approx(variance));
                     let id = quoted(&ids.unit(level, unit));
@@ -173,12 +230,13 @@ pub fn write(
             }
             Ok(())
         })?;
+        let Some(counts) = estimated.whole.counts() else { return Ok(()) };
         put("counts.csv", &|out| {
             let names = schema.attributes.iter().map(|attribute| quoted(&attribute.name) + ",");
             let (heading, leaves) = leaves(saved);
             writeln!(out, "{heading},{}count", names.collect::<String>())?;
             let labels: Vec<String> = (0..cells).map(|cell| label(schema, cell)).collect();
-            let blocks = &estimated.counts[tree.levels() - 1];
+            let blocks = &counts[tree.levels() - 1];
             for (place, counts) in blocks.chunks(cells).enumerate() {
                 for (count, label) in counts.iter().zip(&labels).filter(|(count, _)| **count > 0) {
                     writeln!(out, "{},{label}{count}", leaves(place))?;

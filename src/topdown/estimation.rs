@@ -7,7 +7,8 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    estimates_file::{self, Estimates},
+    determined::{self, Design},
+    estimates_file::{self, Estimates, Whole},
     histograms::Histograms,
     jobs::{About, InputError, Progress, See},
     level_variances::{LevelVariances, margin_95_approx},
@@ -18,11 +19,12 @@ use super::{
     spine_survey::{Asked, SpineAreas},
 };
 use crate::{
+    error::Result,
     io::{
         csv_reader::Reading,
         provenance::{Input, Provenance},
     },
-    release::{Release, input::ReleaseInput},
+    release::{Release, input::ReleaseInput, schema::Schema},
     spine::{bypass::Privacy, spine_files::SavedSpine},
 };
 
@@ -44,6 +46,8 @@ pub enum JobInput {
     },
     /// The folder of the noisy counts.
     Measurements,
+    /// The queries to answer.
+    Queries,
     /// The names of levels.
     Levels,
     /// The file of recodes.
@@ -97,10 +101,8 @@ pub struct Estimated {
     pub release: String,
     /// The levels, from the root.
     pub levels: Vec<EstimatedLevel>,
-    /// Query groups that the whole counts do not use.
-    pub left_out: Vec<String>,
-    /// The total of the whole counts.
-    pub records: i64,
+    /// The total of the whole counts, or why there are none.
+    pub records: std::result::Result<i64, String>,
     /// The name of the file with the requested estimates, if there is one.
     pub requested: Option<&'static str>,
     /// Queries whose noise is so small that their counts are taken as exact.
@@ -141,9 +143,12 @@ impl Job {
             None => release,
         };
         let schema = release.schema.clone().unwrap_or_default();
-        let estimates = Estimates::read(&plan, &schema, &self.measurements).about(JobInput::Measurements)?;
-        provenance.insecure_seed = estimates.insecure_seed;
         let asked = self.request.as_ref().map(|request| request.on(&saved, &release)).transpose()?;
+        if let Some(asked) = &asked {
+            check_determined(&plan, &saved, &schema, asked).about(JobInput::Queries)?;
+        }
+        let estimates = Estimates::read(&plan, &saved, &schema, &self.measurements).about(JobInput::Measurements)?;
+        provenance.insecure_seed = estimates.insecure_seed;
         let survey = asked.as_ref().map(|asked| estimates.survey(&plan, &saved, &schema, asked)).transpose()?;
         see(Progress { stage: "writing estimates", done: 0, of: 0 })?;
         let is_rehearsal = asked.as_ref().is_some_and(|asked| asked.truth.is_some());
@@ -165,8 +170,10 @@ impl Job {
         Ok(Estimated {
             release: release.name.clone(),
             levels: levels.collect(),
-            left_out: estimates.left_out.clone(),
-            records: estimates.records(),
+            records: match &estimates.whole {
+                Whole::Counts(counts) => Ok(counts[0].iter().sum()),
+                Whole::Undetermined(why) => Err(why.clone()),
+            },
             requested: survey.map(estimates_file::requested),
             taken_as_exact: survey.map_or_else(Vec::new, |survey| survey.exact().to_vec()),
             errors: survey.zip(errors).map(|(survey, errors)| errors.named(&saved.names, &survey.answers)),
@@ -198,6 +205,15 @@ impl Job {
             misfit: None,
         })
     }
+}
+
+/// Refuses requested queries that the noisy counts do not determine in some requested unit. Those of areas are seen when they
+/// are estimated.
+fn check_determined(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Schema, asked: &Asked) -> Result<()> {
+    let of_query = |query: &String| asked.levels.iter().map(|level| (*level, query.clone())).collect::<Vec<_>>();
+    let requests: Vec<(usize, String)> = asked.queries.iter().flat_map(of_query).collect();
+    let open = Design::of_plan(plan, schema).undetermined(&requests)?;
+    determined::refuse(&open, &saved.names, &|level, unit| saved.ids.unit(level, unit).into_owned())
 }
 
 impl Request {
@@ -244,8 +260,9 @@ impl Estimated {
         let mut object = json!({
             "release": self.release,
             "levels": self.levels.iter().map(EstimatedLevel::to_json).collect::<Value>(),
-            "left_out": self.left_out,
-            "records": self.records,
+            // All queries are used.
+            "left_out": [],
+            "records": self.records.as_ref().ok(),
             "out": self.out.display().to_string(),
         });
         if let Some(seed) = self.insecure_seed {

@@ -70,7 +70,7 @@ pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>
     let variances = Variances::new(&census, |_, _| 0, |level, _| Some(enclosed(&own(level))))?;
     let of = |level: usize| {
         let alone = enclosed(&own(level).recip());
-        of_level(&variances, level, census.units(level) as u64, Some(alone))
+        LevelVariances::of(&variances.of_level(level), census.units(level) as u64, Some(alone))
     };
     Ok(Some((0..census.levels()).map(of).collect()))
 }
@@ -108,30 +108,34 @@ pub fn on_spine(spine: &Spine, privacy: Privacy) -> Result<Vec<LevelVariances>> 
             sum + precision(privacy, &spine.share_of_run(level, carried)).recip() * carry[carried]
         });
         let alone = (measured > 0).then(|| enclosed(&(total / measured)));
-        of_level(&variances, level, measured, alone)
+        LevelVariances::of(&variances.of_level(level), measured, alone)
     };
     Ok((0..levels).map(of).collect())
 }
 
-/// The variances of a level from those of all its units, and the known values of own answers.
-pub(super) fn of_level(
-    variances: &Variances<Enclosure>,
-    level: usize,
-    measured: u64,
-    alone: Option<Enclosure>,
-) -> LevelVariances {
-    let all = variances.of_level(level);
-    let units: u64 = all.iter().map(|(_, units)| units).sum();
-    let weighted = |(value, units): &(&Enclosure, u64)| value.mul(&Enclosure::rational(&Rational::from(*units), BITS));
-    let sum = all.iter().fold(Enclosure::double(0.0, BITS), |sum, part| sum.add(&weighted(part)));
-    // The minimum of enclosed numbers lies between the least lower and the least upper end; likewise the maximum.
-    let end = |pick: fn(rug::Float, &rug::Float) -> rug::Float| {
-        let first = all[0].0;
-        let ends = all.iter().fold((first.lower().clone(), first.upper().clone()), |(lower, upper), (value, _)| {
-            (pick(lower, value.lower()), pick(upper, value.upper()))
-        });
-        Enclosure::new(ends.0, ends.1)
-    };
-    let (least, most) = (end(|a, b| a.min(b)), end(|a, b| a.max(b)));
-    LevelVariances { measured, alone, least, mean: sum.div(&Enclosure::rational(&Rational::from(units), BITS)), most }
+impl LevelVariances {
+    /// From the distinct variances of all units of a level, each with its number of units, and the known values of own
+    /// answers.
+    pub(super) fn of(all: &[(&Enclosure, u64)], measured: u64, alone: Option<Enclosure>) -> LevelVariances {
+        let units: u64 = all.iter().map(|(_, units)| units).sum();
+        let weighted =
+            |(value, units): &(&Enclosure, u64)| value.mul(&Enclosure::rational(&Rational::from(*units), BITS));
+        let sum = all.iter().fold(Enclosure::double(0.0, BITS), |sum, part| sum.add(&weighted(part)));
+        // The minimum of enclosed numbers lies between the least lower and the least upper end; likewise the maximum.
+        let end = |pick: fn(rug::Float, &rug::Float) -> rug::Float| {
+            let first = all[0].0;
+            let ends = all.iter().fold((first.lower().clone(), first.upper().clone()), |(lower, upper), (value, _)| {
+                (pick(lower, value.lower()), pick(upper, value.upper()))
+            });
+            Enclosure::new(ends.0, ends.1)
+        };
+        let (least, most) = (end(|a, b| a.min(b)), end(|a, b| a.max(b)));
+        LevelVariances {
+            measured,
+            alone,
+            least,
+            mean: sum.div(&Enclosure::rational(&Rational::from(units), BITS)),
+            most,
+        }
+    }
 }

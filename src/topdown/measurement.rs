@@ -11,6 +11,7 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use super::{
+    determined::{self, Design, Undetermined},
     histograms::Histograms,
     jobs::{About, InputError, Progress, See},
     measure::MeasurementPlan,
@@ -21,14 +22,14 @@ use super::{
 use crate::{
     account::Delta,
     draws::{Draw, DrawIntent, EarlierBudgets, ReleaseFolder, Taken, UnfinishedDraw, confidential_hash},
-    error::Result,
+    error::{Error, Result},
     io::{
         csv_reader::Reading,
         provenance::{Input, Provenance, VERSION, sha256, sha256_of_text},
     },
     loss::law::Law,
     noise::Distribution,
-    release::{Neighbors, Release, input::ReleaseInput},
+    release::{Neighbors, Release, input::ReleaseInput, schema::Schema},
     spine::{bypass::Privacy, own::UnitIds, spine_files::SavedSpine},
 };
 
@@ -148,6 +149,8 @@ pub struct Measured {
     pub relation: Neighbors,
     /// The reason why the log beside the records could not be written, if so.
     pub unlogged: Option<String>,
+    /// The queries that the noisy counts do not determine at levels that do not measure them, in words and as JSON.
+    pub undetermined: Vec<(String, Value)>,
     /// The seed, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
     /// The folder of the noisy counts.
@@ -179,13 +182,15 @@ impl Job {
         let (is_pure, has_epsilon) = (matches!(saved.privacy, Privacy::Pure { .. }), self.pure_epsilon.is_some());
         let plan = MeasurementPlan::on_saved(&saved, &release, self.pure_epsilon.as_ref());
         let plan = plan.about(JobInput::Plan { is_pure, has_epsilon })?;
-        // Refused before the draw is logged: a layout that cannot hold the counts, and a budget that is not known.
+        let schema = release.schema.clone().unwrap_or_default();
+        // Refused before the draw is logged: queries that no estimate could use the budget of, a layout that cannot hold the
+        // counts, and a budget that is not known.
+        let undetermined = undetermined(&plan, &saved, &schema).about(JobInput::Release)?;
         let nmf = match self.layout {
             Layout::Csv => None,
             Layout::Nmf => Some(NmfWriter::new(&plan, &saved, &release).about(JobInput::Layout)?),
         };
         let spending = Spending::of(&plan, &saved, &self.delta, self.digits)?;
-        let schema = release.schema.clone().unwrap_or_default();
         let histograms = Histograms::read(&self.counts, &saved, &schema, &self.column, self.reading);
         let histograms = histograms.about(JobInput::Counts)?;
         let intent = self.intent(&spending, &public, &release)?;
@@ -226,6 +231,7 @@ impl Job {
             relation: release.neighbors,
             spending,
             unlogged,
+            undetermined,
             insecure_seed: streams.insecure_seed(),
             out: self.out.clone(),
             provenance,
@@ -306,11 +312,33 @@ impl Measured {
         object.insert("out".into(), json!(self.out.display().to_string()));
         object.insert("draw".into(), json!(self.draw));
         object.extend(earlier_draws(&self.earlier, self.unit, self.relation));
+        if !self.undetermined.is_empty() {
+            object.insert("undetermined".into(), self.undetermined.iter().map(|(_, json)| json.clone()).collect());
+        }
         if let Some(seed) = self.insecure_seed {
             object.insert("insecure_seed".into(), json!(seed));
         }
         Value::Object(object)
     }
+}
+
+/// The queries of a plan that its noisy counts do not determine at some level, in words and as JSON; refused where the
+/// level measures the query itself.
+fn undetermined(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Schema) -> Result<Vec<(String, Value)>> {
+    let design = Design::of_plan(plan, schema);
+    let unit = |level: usize, unit: usize| saved.ids.unit(level, unit).into_owned();
+    let own = design.own();
+    let open = match design.undetermined(&design.all()) {
+        Ok(open) => open,
+        // Too large for least squares: nothing is known of it.
+        Err(Error::OutOfRange { .. }) => return Ok(Vec::new()),
+        Err(other) => return Err(other),
+    };
+    let (measured, others): (Vec<Undetermined>, Vec<Undetermined>) = open
+        .into_iter()
+        .partition(|open| own.iter().any(|(level, query)| (*level, query) == (open.level, &open.query)));
+    determined::refuse(&measured, &saved.names, &unit)?;
+    Ok(others.iter().map(|open| (open.described(&saved.names, &unit), open.to_json(&saved.names, &unit))).collect())
 }
 
 /// The keys about earlier draws of the same records.

@@ -13,7 +13,7 @@
 //! | [`jobs`] | what jobs share: the input that an error is about, progress |
 //! | [`measurement_files`] | the files of noisy counts, written and read back |
 //! | [`estimate`] | least squares over the tree for one number a unit, and the rounding to non-negative integers |
-//! | [`kronecker`] | least squares for all query groups without recodes at once |
+//! | [`determined`] | which queries of which units the noisy counts determine, before any is drawn |
 //! | [`variance`] | the variance of the least-squares estimate of any unit and of any set of blocks |
 //! | [`gls`] | least squares of all queries, recodes and constraints, with exact covariances |
 //! | [`precise`] | the same in long floating-point numbers, if variances of noise are far apart |
@@ -28,13 +28,13 @@
 //! [`release::schema`](crate::release::schema) has the schemas of the queries.
 
 mod cell_columns;
+pub mod determined;
 pub mod estimate;
 pub mod estimates_file;
 pub mod estimation;
 pub mod gls;
 pub mod histograms;
 pub mod jobs;
-pub mod kronecker;
 mod leaves;
 pub mod level_variances;
 pub mod measure;

@@ -2,7 +2,8 @@
 //! all noisy counts, including recodes, with the exact variances of the estimates.
 //!
 //! The passes are those of [`gls`](super::gls), over counts in memory; the weights are the inverse variances of the
-//! noise, discrete Gaussian or discrete Laplace. If these variances are far apart, the passes are those of [`precise`].
+//! noise, discrete Gaussian or discrete Laplace. If these variances are far apart, or the lowest level does not determine
+//! every sum of cells on which the answers act, the passes are those of [`precise`].
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -35,6 +36,7 @@ use crate::{
     noise::Distribution,
     release::schema::Schema,
     spine::{
+        bypass::Spine,
         csv_table::{BLOCK_NAMES, CsvTable},
         own::UnitIds,
         spine_files::SavedSpine,
@@ -107,7 +109,7 @@ impl SpineAreas {
 }
 
 /// Noisy counts in memory: for each level and query the counts of all units, one unit after the other.
-pub(super) type NoisyTable = Vec<Vec<Vec<f64>>>;
+pub type NoisyTable = Vec<Vec<Vec<f64>>>;
 
 /// A spine with its noisy counts, ready for estimation.
 pub struct SpineSurvey<'a> {
@@ -120,8 +122,10 @@ pub struct SpineSurvey<'a> {
     /// The queries to answer.
     pub answers: Answers,
     asked: &'a Asked,
-    /// Whether variances are too far apart for doubles.
+    /// Whether variances are too far apart for doubles, or the leaves do not determine the answers.
     is_precise: bool,
+    /// The largest variance of the noise, if the leaves do not determine the answers.
+    prior: Option<Float>,
     /// The queries whose noise is treated as zero, with their levels.
     exact: Vec<String>,
     counts: Counts<'a>,
@@ -191,9 +195,33 @@ fn variance_of(law: &Law) -> Result<Float> {
     Ok(Distribution::of(law)?.variance(40).lower().clone())
 }
 
+/// Whether the subtree of each unit alone determines it, but for one child whose parent's own counts do, so that all
+/// covariances are finite. `regular` has whether the queries of each level determine a unit by themselves.
+fn determines_from_below(spine: &Spine, regular: &[bool]) -> bool {
+    let tree = &spine.tree;
+    let last = tree.levels() - 1;
+    let mut known: Vec<bool> = Vec::new();
+    for level in (0..=last).rev() {
+        let mut own = Vec::with_capacity(tree.units(level));
+        for unit in 0..tree.units(level) {
+            let unknown = match level == last {
+                true => 1,
+                false => tree.children(level, unit).filter(|child| !known[*child]).count(),
+            };
+            let measured = spine.carried(level, unit) > 0;
+            if unknown > 1 || unknown == 1 && measured && !regular[level] {
+                return false;
+            }
+            own.push(unknown == 0 || measured);
+        }
+        known = own;
+    }
+    known[0]
+}
+
 impl<'a> SpineSurvey<'a> {
     /// The measurements of `plan` on a spine, over the attributes of a schema.
-    pub(super) fn new(
+    pub fn new(
         plan: &MeasurementPlan,
         saved: &'a SavedSpine,
         schema: &'a Schema,
@@ -208,9 +236,8 @@ impl<'a> SpineSurvey<'a> {
         let parts = named_parts(schema, &asked.queries)?;
         let apart = vec![Part::Total; sizes.len()];
         let problem = Problem::for_answers(&sizes, &levels, &parts, &apart)?;
-        for (level, name) in saved.names.iter().enumerate() {
-            problem.check_level(level, name)?;
-        }
+        let regular: Vec<bool> = (0..saved.names.len()).map(|level| problem.is_level_determined(level)).collect();
+        let is_open = !determines_from_below(&saved.spine, &regular);
         let answers = Answers::of_queries(&problem, schema, &asked.queries)?;
         let most = saved.names.len();
         let long = plan.levels().iter().map(|asked| {
@@ -229,12 +256,16 @@ impl<'a> SpineSurvey<'a> {
         let short = |own: &Vec<Float>| own.iter().map(Float::to_f32).collect();
         let variances = long.iter().map(|of_level| of_level.iter().map(short).collect()).collect();
         let is_precise = match precise::need(long.iter().flatten().flatten()) {
+            _ if is_open => true,
             Need::No => false,
             Need::Better => passes::fits(&sizes, &saved.spine.tree, &levels, &parts),
             Need::Must => true,
         };
+        let all = long.iter().flatten().flatten();
+        let largest = all.fold(None, |most: Option<&Float>, own| most.filter(|most| *most > own).or(Some(own)));
+        let prior = largest.filter(|_| is_open).cloned();
         let counts = Counts { saved, noisy, variances, long };
-        Ok(SpineSurvey { saved, schema, problem, levels, parts, answers, asked, is_precise, exact, counts })
+        Ok(SpineSurvey { saved, schema, problem, levels, parts, answers, asked, is_precise, prior, exact, counts })
     }
 
     /// The queries, with their levels, whose noise is so small that their counts are treated as exact.
@@ -294,12 +325,16 @@ impl<'a> SpineSurvey<'a> {
     fn run_precisely(&self, take: &mut dyn FnMut(Subject, Vec<Answer>) -> Result<()>) -> Result<()> {
         let (tree, last) = (&self.saved.spine.tree, self.saved.spine.tree.levels() - 1);
         let sizes: Vec<usize> = self.schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
-        let survey = passes::Survey::new(&sizes, tree, &self.levels, &self.parts, &self.counts)?;
+        let mut survey = passes::Survey::new(&sizes, tree, &self.levels, &self.parts, &self.counts)?;
+        if let Some(largest) = &self.prior {
+            survey = survey.with_prior(largest.clone());
+        }
         let nothing = BTreeMap::new();
         let areas = self.asked.areas.as_ref();
         let is_asked = |level: usize| areas.is_none() && self.asked.levels.contains(&level);
         survey.run(&is_asked, areas.map_or(&nothing, |areas| &areas.of_place), &mut |subject, answered| {
             let answer = |(query, (estimates, variances)): (usize, (Vec<f64>, Vec<f64>))| {
+                let [estimates, variances] = [estimates, variances].map(|own| self.answers.in_order(query, own));
                 Answer::new(query, estimates, variances)
             };
             let mut answers: Vec<Answer> = answered.into_iter().enumerate().map(answer).collect();
@@ -316,8 +351,22 @@ impl<'a> SpineSurvey<'a> {
                 }
                 (passes::Subject::Area(_), None) => return Ok(()),
             };
+            self.check_determined(&subject, &answers)?;
             take(subject, answers)
         })
+    }
+
+    /// Refuses answers that the noisy counts do not determine.
+    fn check_determined(&self, subject: &Subject, answers: &[Answer]) -> Result<()> {
+        let is_open = |answer: &&Answer| answer.variances.iter().any(|variance| variance.is_infinite());
+        let Some(open) = answers.iter().find(is_open) else { return Ok(()) };
+        let whose = match subject {
+            Subject::Unit { level, geoid, .. } => format!("{} {geoid:?}", self.saved.names[*level]),
+            Subject::Area(name) => format!("the area {name:?}"),
+        };
+        let query = &self.answers.names()[open.query];
+        let needed = "a query that keeps its attributes is needed at the levels of its units";
+        Err(Error::unsuitable(format!("the noisy counts do not determine {query:?} of {whose}: {needed}")))
     }
 
     /// Adds the true counts of places with their weights.

@@ -32,7 +32,8 @@ use crate::{
     spine::hierarchy::Tree,
 };
 
-/// Positive numbers for the computation of variances.
+/// Numbers for the computation of variances. Those of the type `()` are none: what does not depend on numbers is computed
+/// with them.
 pub trait Quantity: Clone {
     /// x + y.
     fn plus(&self, other: &Self) -> Self;
@@ -44,10 +45,12 @@ pub trait Quantity: Clone {
     fn over(&self, other: &Self) -> Self;
     /// An integer.
     fn whole(value: u32) -> Self;
+    /// A fraction.
+    fn fraction(value: &Rational) -> Self;
 }
 
 macro_rules! quantity {
-    ($type:ty, $whole:expr, $plus:expr, $minus:expr, $times:expr, $over:expr) => {
+    ($type:ty, $whole:expr, $plus:expr, $minus:expr, $times:expr, $over:expr, $fraction:expr) => {
         impl Quantity for $type {
             fn plus(&self, other: &Self) -> Self {
                 $plus(self, other)
@@ -64,6 +67,9 @@ macro_rules! quantity {
             fn whole(value: u32) -> Self {
                 $whole(value)
             }
+            fn fraction(value: &Rational) -> Self {
+                $fraction(value)
+            }
         }
     };
 }
@@ -77,7 +83,8 @@ quantity!(
     |x: &f64, y: &f64| x + y,
     |x: &f64, y: &f64| x - y,
     |x: &f64, y: &f64| x * y,
-    |x: &f64, y: &f64| x / y
+    |x: &f64, y: &f64| x / y,
+    Rational::to_f64
 );
 quantity!(
     Rational,
@@ -85,7 +92,8 @@ quantity!(
     |x: &Rational, y: &Rational| Rational::from(x + y),
     |x: &Rational, y: &Rational| Rational::from(x - y),
     |x: &Rational, y: &Rational| Rational::from(x * y),
-    |x: &Rational, y: &Rational| Rational::from(x / y)
+    |x: &Rational, y: &Rational| Rational::from(x / y),
+    Rational::clone
 );
 quantity!(
     Enclosure,
@@ -93,8 +101,18 @@ quantity!(
     Enclosure::add,
     Enclosure::sub,
     Enclosure::mul,
-    Enclosure::div
+    Enclosure::div,
+    |value: &Rational| Enclosure::rational(value, BITS)
 );
+
+impl Quantity for () {
+    fn plus(&self, _: &Self) -> Self {}
+    fn minus(&self, _: &Self) -> Self {}
+    fn times(&self, _: &Self) -> Self {}
+    fn over(&self, _: &Self) -> Self {}
+    fn whole(_: u32) -> Self {}
+    fn fraction(_: &Rational) -> Self {}
+}
 
 /// The variances of the estimates on a tree.
 #[derive(Clone, Debug)]

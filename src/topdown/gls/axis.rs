@@ -247,6 +247,16 @@ impl Axis {
         }
     }
 
+    /// The number of counts of the query that the sum over the values of a class is divided among.
+    pub(super) fn shares(&self, part: &Part, class: usize) -> u64 {
+        let class = &self.classes[class];
+        match part {
+            Part::Whole => (class.cells.len() * class.size) as u64,
+            _ if self.is_alone(part, class) => class.cells.len() as u64,
+            _ => 1,
+        }
+    }
+
     /// A'A on the even functions, row by row.
     pub(super) fn even(&self, part: &Part) -> Vec<f64> {
         let many = self.classes.len();

@@ -18,7 +18,7 @@
 //! first unit vector, and then the analogous reflection for the cells of a class. Then the first value of a class
 //! carries its even coordinate.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub use super::axis::Part;
 use super::axis::{Axis, Kind};
@@ -30,6 +30,9 @@ pub const MOST_ROWS: usize = 2048;
 const MOST_SECTORS: usize = 1 << 17;
 /// The place of an omitted coordinate.
 pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// The sums of rows of a sector that a query counts, each with the number of counts that it is divided among.
+pub(in crate::topdown) type CountedSums = Vec<(Vec<usize>, u64)>;
 
 /// The coordinates of a sector: a table with a row for each combination of classes and a column for each combination of
 /// coordinates of the attributes that are not even, stored row by row from `start` on.
@@ -148,6 +151,28 @@ impl Basis {
     /// The number of rows of the matrix of each sector.
     pub fn rows(&self) -> impl Iterator<Item = usize> {
         self.sectors.iter().map(Sector::rows)
+    }
+
+    /// The sums of coordinates of a sector that a query counts, each by its rows and the number of counts that it is
+    /// divided among; none where the query does not act. For this a coordinate is the sum over the values of its classes:
+    /// the orthonormal one times the square root of their number, which changes no span.
+    pub(in crate::topdown) fn sums(&self, sector: usize, query: &[Part]) -> CountedSums {
+        let sector = &self.sectors[sector];
+        if !self.acts(query, &sector.kinds) {
+            return Vec::new();
+        }
+        let mut sums: BTreeMap<Vec<usize>, (Vec<usize>, u64)> = BTreeMap::new();
+        for (row, combination) in sector.combinations.iter().enumerate() {
+            let (mut key, mut shares) = (Vec::with_capacity(query.len()), 1);
+            for (((axis, part), kind), class) in self.axes.iter().zip(query).zip(&sector.kinds).zip(combination) {
+                if *kind == Kind::Even {
+                    key.push(axis.block(part, *class as usize));
+                    shares *= axis.shares(part, *class as usize);
+                }
+            }
+            sums.entry(key).or_insert((Vec::new(), shares)).0.push(row);
+        }
+        sums.into_values().collect()
     }
 
     /// The subspaces of a choice.

@@ -106,14 +106,16 @@ impl Pass<'_> {
         self.tree.levels() - 1
     }
 
-    fn information(&self, level: usize, unit: &UnitCounts) -> Result<Vec<Matrix>> {
-        let shape = &self.shapes[level][unit.unit];
-        let information = self.problem.information(self.first + level, &unit.variances, shape);
-        if !self.problem.is_determined(&information) {
-            let name = self.measurements.name(level, unit.unit);
-            return Err(undetermined(&name));
+    fn information(&self, level: usize, unit: &UnitCounts) -> Vec<Matrix> {
+        self.problem.information(self.first + level, &unit.variances, &self.shapes[level][unit.unit])
+    }
+
+    /// Refuses information that alone has to determine a unit and does not.
+    fn check(&self, level: usize, unit: usize, information: &[Matrix]) -> Result<()> {
+        match self.problem.is_determined(information) {
+            true => Ok(()),
+            false => Err(undetermined(&self.measurements.name(level, unit))),
         }
-        Ok(information)
     }
 
     /// The own estimates of leaves, in their order.
@@ -122,7 +124,8 @@ impl Pass<'_> {
         let with_pattern = |unit: UnitCounts| {
             let shape = &self.shapes[level][unit.unit];
             let covariance = patterns.of((level, &unit.variances), shape, true, || {
-                let information = self.information(level, &unit)?;
+                let information = self.information(level, &unit);
+                self.check(level, unit.unit, &information)?;
                 Ok(information.iter().map(|matrix| Factor::new(matrix).inverse().symmetric()).collect())
             })?;
             Ok((unit, covariance))
@@ -251,7 +254,11 @@ impl Pass<'_> {
             let with_pattern = |unit: UnitCounts| {
                 let shape = &self.shapes[level][unit.unit];
                 let information =
-                    patterns.of((level, &unit.variances), shape, false, || self.information(level, &unit))?;
+                    patterns.of((level, &unit.variances), shape, false, || Ok(self.information(level, &unit)))?;
+                // Children with estimates determine the unit, whatever it counts itself.
+                if open[unit.unit].is_some() || below[unit.unit].is_empty() {
+                    self.check(level, unit.unit, &information)?;
+                }
                 Ok((unit, information))
             };
             let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;

@@ -372,17 +372,19 @@ impl Problem {
         pair.covariance(matrices, |sector, row| shape.row(sector, row))
     }
 
-    /// Refuses a level whose queries do not determine some combination of cells although they measure others in the
-    /// same sector: estimates would not be unique there.
-    pub fn check_level(&self, level: usize, name: &str) -> Result<()> {
+    /// Whether the queries of a level determine every combination of cells on which the answers act.
+    pub fn is_level_determined(&self, level: usize) -> bool {
         let ones = vec![1.0_f32; self.levels[level].len()];
-        let mut shapes = Shapes::default();
-        let shape = shapes.of(self, &self.all_free());
-        let information = self.information(level, &ones, &shape);
-        if !self.is_determined(&information) {
-            return Err(undetermined(&format!("the level {name:?}")));
+        let shape = Shapes::default().of(self, &self.all_free());
+        self.is_determined(&self.information(level, &ones, &shape))
+    }
+
+    /// Refuses a level whose queries do not determine some combination of cells on which the answers act.
+    pub fn check_level(&self, level: usize, name: &str) -> Result<()> {
+        match self.is_level_determined(level) {
+            true => Ok(()),
+            false => Err(undetermined(&format!("the level {name:?}"))),
         }
-        Ok(())
     }
 }
 

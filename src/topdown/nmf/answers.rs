@@ -251,6 +251,14 @@ impl Answers {
         self.asked.iter().map(|asked| asked.name.as_str()).collect()
     }
 
+    /// The counts of a query, given in the order of the schema's attributes, in that of the answer.
+    pub fn in_order(&self, query: usize, stored: Vec<f64>) -> Vec<f64> {
+        match &self.asked[query].kind {
+            Kind::Query { cells, .. } => cells.ordered(stored),
+            Kind::Line { .. } => stored,
+        }
+    }
+
     /// The quantity that a line counts; empty for a query.
     pub fn description(&self, query: usize) -> &str {
         &self.asked[query].description

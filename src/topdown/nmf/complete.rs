@@ -57,6 +57,8 @@ pub struct Missing {
     of_state: BTreeMap<u32, BTreeSet<String>>,
     /// Missing parts that only the first of several possible lists has, and nothing in the folder decides between them.
     undecided: Vec<String>,
+    /// Parts of states in the folder that only another possible list has, and nothing in the folder decides between them.
+    only_elsewhere: Vec<String>,
 }
 
 /// The number of the state of a part in three digits.
@@ -109,8 +111,10 @@ impl Missing {
         let states: BTreeSet<u32> = gone.iter().map(|part| state_of(part)).collect();
         let undecided =
             halves.iter().filter(|half| others.iter().any(|other| !other.contains(*half))).cloned().collect();
-        let (states, of_state) = (states.into_iter().collect(), by_state(list));
-        Ok(Missing { declared_by: Some(by.to_string()), states, halves, of_state, undecided, ..Missing::default() })
+        let elsewhere = others.iter().flat_map(|other| other.difference(list));
+        let only_elsewhere = elsewhere.filter(|part| here.contains(&state_of(part))).cloned().collect();
+        let (states, of_state, declared_by) = (states.into_iter().collect(), by_state(list), Some(by.to_string()));
+        Ok(Missing { declared_by, states, halves, of_state, undecided, only_elsewhere, ..Missing::default() })
     }
 
     /// Whether every required part is present, as far as the required parts are known.
@@ -127,6 +131,19 @@ impl Missing {
     pub(super) fn keep(&mut self, is_read: impl Fn(u32) -> bool) {
         self.halves.retain(|part| is_read(state_of(part)));
         self.undecided.retain(|part| is_read(state_of(part)));
+        self.only_elsewhere.retain(|part| is_read(state_of(part)));
+    }
+
+    /// The assumption that a state is whole because the folder is of 2020, if nothing in it decides that.
+    pub fn taken_for_2020(&self) -> Option<String> {
+        let parts = &self.only_elsewhere;
+        let pronoun = if parts.len() == 1 { "which is" } else { "which are" };
+        (!parts.is_empty()).then(|| {
+            format!(
+                "Taken for files of 2020: those of the demonstration of 2010 have {} as well, {pronoun} not in the folder",
+                named(parts)
+            )
+        })
     }
 
     /// In brackets, the files that have no such missing parts, if nothing in the folder excludes that they are these.
@@ -253,6 +270,13 @@ mod tests {
                 && said.contains("2010 has no State=118, State=147"),
             "{said}"
         );
+        // A state that is whole in the files of 2020 only.
+        let assumed = |parts: &[&str]| missing(parts).unwrap().taken_for_2020();
+        assert!(assumed(&["044"]).unwrap().contains("2010 have State=144 as well, which is not in the folder"));
+        assert_eq!([&["044", "144"][..], &["018"], &["044", "118", "018"], &["009"]].map(assumed), [const { None }; 4]);
+        let mut read = missing(&["018", "044"]).unwrap();
+        read.keep(|state| state == 18);
+        assert_eq!(read.taken_for_2020(), None);
         let mut read = missing(&["018", "047"]).unwrap();
         read.keep(|state| state == 47);
         assert_eq!(read.halves, ["147"]);

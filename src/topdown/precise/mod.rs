@@ -18,6 +18,11 @@
 //! doubles do not show beside counts of millions. Its counts are then measurements with the variance `NOTHING`, which
 //! no answer distinguishes from zero, and the estimates are checked to reproduce them.
 //!
+//! The same numbers serve designs whose lowest level does not determine every sum of cells. Then each number of each leaf has
+//! a weak prior, a normal law around 0 with 2^100 times the largest variance of the noise. An estimate that the counts
+//! determine moves by at most some 2^-100 of its size, far less than a double shows; one that they do not determine has a
+//! variance of the size of the prior's, and is reported as infinite.
+//!
 //! | file | content |
 //! | --- | --- |
 //! | [`algebra`] | small dense matrices of long numbers |
@@ -41,6 +46,11 @@ use rug::Float;
 pub const BITS: u32 = 640;
 /// The binary exponent of the variance of a count without noise.
 const NOTHING: i32 = -200;
+/// The binary exponent of the prior's variance, in units of the largest variance of noise.
+const PRIOR: i32 = 100;
+/// The same of the largest variance of an estimate that the counts determine: sums over millions of counts are far below,
+/// and a part of the prior far above.
+const DETERMINED: i32 = 50;
 /// Noise with a variance below this is treated as zero.
 pub const EXACT: f64 = 1e-18;
 /// Largest ratio of variances always computed in doubles: an estimate then loses 1.5 times the digits of this ratio, of

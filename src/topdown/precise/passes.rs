@@ -9,7 +9,7 @@ use std::{
 use rug::Float;
 
 use super::{
-    BITS,
+    BITS, DETERMINED, PRIOR,
     algebra::{Square, add, subtract},
     areas::{AreaPart, Areas},
     below::{Below, Matrices, Vectors},
@@ -52,6 +52,8 @@ pub struct Survey<'a> {
     /// The counts.
     pub source: &'a dyn Source,
     space: Space,
+    /// The largest variance of noise, where leaves have a prior.
+    prior: Option<Float>,
 }
 
 /// The number of numbers of all units of a tree.
@@ -84,6 +86,13 @@ struct Risen {
 }
 
 impl<'a> Survey<'a> {
+    /// Gives each leaf a weak prior: the largest variance of the noise is the scale of its variance. Answers that the counts
+    /// do not determine then have infinite variances.
+    pub fn with_prior(mut self, largest: Float) -> Survey<'a> {
+        self.prior = Some(largest);
+        self
+    }
+
     /// Refuses a survey that is too large.
     pub fn new(
         sizes: &[usize],
@@ -96,12 +105,13 @@ impl<'a> Survey<'a> {
         let numbers = numbers(&space, tree);
         if numbers > MOST_NUMBERS {
             let expected = format!(
-                "at most {MOST_NUMBERS}, because their variances are too far apart for doubles: noise of more alike sizes, fewer units, or \
-                 queries with fewer counts"
+                "at most {MOST_NUMBERS}, because their variances are too far apart for doubles, or the lowest level does not determine \
+                 the requested queries: noise of more alike sizes, these queries at the lowest level as well, fewer units, or queries \
+                 with fewer counts"
             );
             return Err(Error::out_of_range("the number of cells of all units together", numbers, &expected));
         }
-        Ok(Survey { tree, levels, answers, source, space })
+        Ok(Survey { tree, levels, answers, source, space, prior: None })
     }
 
     /// Passes on the estimates of the units of the requested levels, from above, and then those of areas of leaves.
@@ -229,7 +239,16 @@ impl<'a> Survey<'a> {
             let all: Option<Vec<Square>> = matrices.iter().map(Square::inverse).collect();
             all.map(Arc::new).ok_or_else(refused)
         };
-        let information = kind.map(|kind| self.information(level, kind));
+        let mut information = kind.map(|kind| self.information(level, kind));
+        if let Some(largest) = self.prior.as_ref().filter(|_| children.is_empty()) {
+            let precision = Float::with_val(BITS, largest.recip_ref()) >> PRIOR;
+            let own = |sector: &super::space::Sector| Square::identity(sector.rows).scaled(&precision);
+            let prior: Vec<Square> = self.space.sectors.iter().map(own).collect();
+            information = Some(match information {
+                Some(own) => own.into_iter().zip(&prior).map(|(own, prior)| own.plus(1, prior)).collect(),
+                None => prior,
+            });
+        }
         let mut below = None;
         if !children.is_empty() {
             let mut sum: Vec<Square> = self.space.sectors.iter().map(|sector| Square::zero(sector.rows)).collect();
@@ -270,7 +289,8 @@ impl<'a> Survey<'a> {
         let inverse = class.below.as_ref().and_then(|below| below.inverse.as_ref());
         let measured = self.source.kind(level, unit).map(|kind| self.right_side(level, unit, kind));
         match (inverse, measured) {
-            (None, measured) => Some(self.apply(own, &measured?)),
+            // A leaf with a prior alone has the estimate 0.
+            (None, measured) => Some(self.apply(own, &measured.unwrap_or_else(|| self.zeros()))),
             (Some(_), None) => Some(self.sum_below(level, unit, &risen.x)),
             (Some(inverse), Some(mut right)) => {
                 let weighted = self.apply(inverse, &self.sum_below(level, unit, &risen.x));
@@ -328,6 +348,11 @@ impl<'a> Survey<'a> {
     }
 
     fn variances(&self, covariances: &[Square]) -> Vec<Vec<f64>> {
+        let most = self.prior.as_ref().map(|largest| Float::with_val(BITS, largest << DETERMINED));
+        let shown = |variance: &Float| match &most {
+            Some(most) if variance > most => f64::INFINITY,
+            _ => shown(variance),
+        };
         let of = |parts: &Vec<Part>| self.space.variances(parts, covariances).iter().map(shown).collect();
         parallel::map(self.answers, of)
     }

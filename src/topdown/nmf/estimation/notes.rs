@@ -20,6 +20,7 @@ pub(super) fn notes(survey: &Survey, of_areas: &OfAreas, said: &[String]) -> Vec
         let names: Vec<String> = survey.missing_parts.halves.iter().map(|part| format!("State={part}")).collect();
         notes.push(format!("Without people of a part of a state: {} not in the folder", names.join(", ")));
     }
+    notes.extend(survey.missing_parts.taken_for_2020());
     if !survey.unkept_totals.is_empty() {
         let states: Vec<String> = survey.unkept_totals.iter().map(|state| format!("{state:02}")).collect();
         notes.push(format!("Exact totals of states with a missing part are not used: {}", states.join(", ")));
