@@ -144,6 +144,98 @@ fn queries_that_other_levels_measure_are_named_where_they_cannot_be_estimated() 
     );
 }
 
+const ESTIMATE: [&str; 7] = ["estimate", "--spine", "spine", "--measurements", "noisy", "--release", "release.toml"];
+
+/// A design without single cells below the regions: marginals of what the lower levels keep are estimated everywhere, totals
+/// are the same in both files, and what is not determined is refused by name.
+#[test]
+fn a_natural_design_is_estimated_as_far_as_it_goes() {
+    let low = ["sex * age", "citizenship"];
+    let (folder, _) = folder([&["detailed"], &["detailed"], &low, &low]);
+    done(folder.path(), &[&MEASURE[..], &["--insecure-seed", "2"]].concat());
+    let all = ["--level", "country", "region", "district", "municipality"];
+    let asks = |out, queries| [&ESTIMATE[..], &["--out", out, "--json", "--queries", queries], &all].concat();
+    let said: Value = serde_json::from_str(&done(folder.path(), &asks("best", "total"))).unwrap();
+    assert_eq!((&said["records"], &said["left_out"]), (&Value::Null, &serde_json::json!([])));
+    assert!(!folder.path().join("best/counts.csv").exists());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    // Level, unit and estimate of each unit, to three digits.
+    let rows = |text: &str, at: usize| -> Vec<(String, String, String)> {
+        let row = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[0].to_string(), cells[1].to_string(), format!("{:.3}", cells[at].parse::<f64>().unwrap()))
+        };
+        let mut rows: Vec<_> = text.lines().skip(1).map(row).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let (totals, estimates) = (rows(&read("best/totals.csv"), 3), rows(&read("best/estimates.csv"), 5));
+    assert!(totals.len() == 14 && totals == estimates, "{totals:?} {estimates:?}");
+    done(folder.path(), &asks("marginals", "sex * age"));
+    done(folder.path(), &asks("others", "citizenship"));
+    let words: Vec<&str> = asks("cells", "sex * citizenship").into_iter().filter(|word| *word != "--json").collect();
+    let refused = refusal(folder.path(), &words);
+    let needed = "--queries: the noisy counts do not determine \"sex * citizenship\" of 4 units of district";
+    assert!(refused.contains(needed) && !folder.path().join("cells").exists(), "{refused}");
+    // Regions keep all attributes together.
+    done(
+        folder.path(),
+        &[&ESTIMATE[..], &["--out", "regions", "--queries", "sex * citizenship", "--level", "region"]].concat(),
+    );
+}
+
+/// The variances of estimates follow from the design alone: from the files of `measure`, and from noisy measurement files
+/// of levels of which some do not measure single cells.
+#[test]
+fn noisy_measurement_files_of_levels_without_cells_have_the_same_variances() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let blocks: Vec<String> = (0..16)
+        .map(|at| format!("4400{}0001{:02}{}00{}", 1 + at / 8 * 2, 1 + at / 4 % 2, 1 + at / 2 % 2, at % 2))
+        .collect();
+    let levels = [
+        ("US", "detailed"),
+        ("State", "detailed"),
+        ("County", "age"),
+        ("Tract", "some"),
+        ("Block_Group", "detailed"),
+        ("Block", "detailed"),
+    ];
+    let mut text =
+        "name = \"made\"\ntitle = \"t\"\nsource = \"made up for a test\"\nneighbors = \"add-remove\"\nrho = \"2\"\n\
+                    attribute = [{ name = \"age\", size = 2 }, { name = \"race\", size = 3 }]\n\
+                    recode = [{ name = \"some\", attribute = \"race\", groups = [[\"0\"], [\"1\", \"2\"]] }]\n"
+            .to_string();
+    for (level, query) in levels {
+        text += &format!(
+            "[[level]]\nname = \"{level}\"\nproportion = \"1/6\"\n[[level.query]]\nname = \"{query}\"\nproportion = \"1\"\n"
+        );
+    }
+    put("release.toml", &text);
+    put("plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
+    put("blocks.csv", &format!("block\n{}\n", blocks.join("\n")));
+    put("counts.csv", &format!("block,age,race,count\n{},0,1,7\n{},1,2,30\n", blocks[0], blocks[9]));
+    done(folder.path(), &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"]);
+    done(folder.path(), &[&MEASURE[..], &["--insecure-seed", "2"]].concat());
+    let files: Vec<&str> = MEASURE.iter().map(|word| if *word == "noisy" { "nmf" } else { word }).collect();
+    done(folder.path(), &[&files[..], &["--files", "nmf", "--insecure-seed", "3"]].concat());
+    let asks = ["--queries", "some * age", "--level", "State", "County", "Tract", "Block"];
+    done(folder.path(), &[&ESTIMATE[..], &asks, &["--out", "best"]].concat());
+    let nmf = ["estimate", "--nmf", "nmf", "--release", "release.toml", "--out", "nmf.csv"];
+    done(folder.path(), &[&nmf[..], &asks].concat());
+    let variances = |name: &str| -> Vec<f64> {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let at = text.lines().next().unwrap().split(',').position(|name| name == "variance").unwrap();
+        let mut all: Vec<f64> =
+            text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all
+    };
+    let (own, other) = (variances("best/estimates.csv"), variances("nmf.csv"));
+    assert_eq!((own.len(), other.len()), (4 * (1 + 2 + 4 + 16), 4 * (1 + 2 + 4 + 16)));
+    assert!(own.iter().zip(&other).all(|(own, other)| (own / other - 1.0).abs() < 1e-6), "{own:?} {other:?}");
+}
+
 /// The names of the queries over a (2 values), b (3 values) and two recodes of b.
 const QUERIES: [&str; 9] = ["total", "a", "b", "low", "high", "a * low", "high * a", "detailed", "b * a"];
 

@@ -189,7 +189,8 @@ fn name_of_measured(input: measurement::JobInput) -> &'static str {
 /// Estimates from the noisy counts that measure() drew: writes the folder `out`, and returns the accuracy of its totals by level.
 ///
 /// spine, release, epsilon: those of the measurement. measurements: its folder. The folder has totals.csv, the least-squares total of each
-/// unit with its variance, and counts.csv, non-negative whole counts in which children sum to their parents. With queries (marginals such
+/// unit with its variance, and, if the noisy counts determine every cell, counts.csv: non-negative whole counts in which children sum to
+/// their parents. With queries (marginals such
 /// as "votingage * hispanic", or "all"), level (names of levels) or areas (a CSV with the columns area and block, and weight if an area has
 /// only a part of a block) also the best linear unbiased estimates of these, in estimates.csv or areas.csv. recodes: a TOML file of recodes
 /// for the queries. truth: in a rehearsal, the file of true counts; the dict has the errors.

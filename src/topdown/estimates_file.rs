@@ -135,7 +135,8 @@ impl Estimates {
         };
         let survey = SpineSurvey::new(plan, saved, schema, &noisy, &asked)?;
         let [totals_approx, histograms] = collected(&survey, tree, plan.cells(), open.is_empty())?;
-        let whole = match open.first() {
+        // What is measured at the lowest of these levels determines those above it as well.
+        let whole = match open.last() {
             None => Whole::Counts(top_down(tree, plan.cells(), &histograms)),
             Some(open) => Whole::Undetermined(open.described(&saved.names, &unit)),
         };

@@ -109,27 +109,44 @@ impl<'a> Design<'a> {
             let (level, query) = requests[at].clone();
             let is_without_share = (0..open.len()).any(|unit| open[unit] && self.spine.carried(level, unit) == 0);
             let units = open.iter().filter(|open| **open).count();
-            let remedy = self.remedy(level, &query)?;
+            let remedy = self.remedy(level, &query, &open)?;
             found.push(Undetermined { level, query, units, first, is_without_share, remedy });
         }
         Ok(found)
     }
 
     /// The levels at which measuring a query determines it in all units of this level: one level, the next below or else
-    /// above, or all. Every unit without a share is the only child of one that measures for it, or the sum of those that do.
-    fn remedy(&self, level: usize, query: &str) -> Result<Vec<usize>> {
+    /// above; or the levels whose units measure for those in which it is open; or all.
+    fn remedy(&self, level: usize, query: &str, open: &[bool]) -> Result<Vec<usize>> {
         let levels = self.queries.len();
         let is_new = |at: &usize| !self.queries[*at].iter().any(|own| own == query);
-        let single: Vec<usize> = (level..levels).chain((0..level).rev()).filter(is_new).collect();
-        for at in single {
+        let single = (level..levels).chain((0..level).rev()).filter(is_new).map(|at| vec![at]);
+        let measuring = self.measuring(level, open).into_iter().filter(is_new).collect();
+        for at in single.chain([measuring]) {
             let mut with = self.clone();
-            with.queries[at].push(query.to_string());
+            at.iter().for_each(|at| with.queries[*at].push(query.to_string()));
             let open = with.open(&[(level, query.to_string())])?;
             if !open.iter().flatten().any(|open| *open) {
-                return Ok(vec![at]);
+                return Ok(at);
             }
         }
         Ok((0..levels).filter(is_new).collect())
+    }
+
+    /// The levels of the units with a share of which these units of a level are parts or which they are, the next above each.
+    fn measuring(&self, level: usize, open: &[bool]) -> Vec<usize> {
+        let tree = &self.spine.tree;
+        let parents: Vec<Vec<u32>> = (1..=level).map(|below| tree.parents(below)).collect();
+        let mut found = vec![false; level + 1];
+        for unit in (0..open.len()).filter(|unit| open[*unit]) {
+            let (mut at, mut unit) = (level, unit);
+            while at > 0 && self.spine.carried(at, unit) == 0 {
+                unit = parents[at - 1][unit] as usize;
+                at -= 1;
+            }
+            found[at] = true;
+        }
+        (0..=level).filter(|at| found[*at]).collect()
     }
 
     /// For each request, whether the query is not determined, by unit of its level.
@@ -263,6 +280,8 @@ impl Undetermined {
         let (name, query) = (&levels[self.level], &self.query);
         let first = unit(self.level, self.first);
         let whose = match self.units {
+            // The root of a hierarchy of one's own has no name.
+            1 if first.is_empty() => name.clone(),
             1 => format!("{name} {first:?}"),
             units => format!("{units} units of {name}, the first {first:?}"),
         };

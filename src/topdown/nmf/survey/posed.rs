@@ -46,8 +46,9 @@ impl Posed {
         let whole = settings.whole.as_ref().map(|order| WholeCells::new(names, order, &parts, apart)).transpose()?;
         let requested = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
         let problem = Problem::for_answers(&names.sizes, &levels, &requested, apart)?;
-        for (level, name) in names.levels.iter().enumerate() {
-            problem.check_level(level, name)?;
+        // Units above are determined by those below them; where these have no counts, the passes check the unit itself.
+        if let Some((last, name)) = names.levels.iter().enumerate().next_back() {
+            problem.check_level(last, name)?;
         }
         let answers = match &settings.wanted {
             Wanted::Queries(queries) => Answers::of_queries(&problem, names.schema(), queries)?,
