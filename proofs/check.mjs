@@ -42,7 +42,7 @@ function options(given) {
 function checker(page) {
   const script = /<script id="checker">([\s\S]*?)<\/script>/.exec(readFileSync(page, "utf8"));
   if (!script) wrong(`${page} has no script "checker"`);
-  return runInNewContext(`${script[1]}\n({ checkCertificate, checkStatement, isStatement, most: LIMITS.bytes })`, { TextDecoder, TextEncoder });
+  return runInNewContext(`${script[1]}\n({ checkCertificate, checkStatement, inFile, isStatement, most: LIMITS.bytes })`, { TextDecoder, TextEncoder });
 }
 function bytesOf(file, most) { // at most one byte more than a certificate may have
   const bytes = new Uint8Array(most + 1), opened = openSync(file);
@@ -54,14 +54,14 @@ function bytesOf(file, most) { // at most one byte more than a certificate may h
     closeSync(opened);
   }
 }
-function checkedFile(file, { checkCertificate, checkStatement, isStatement, most }, answers) {
+function checkedFile(file, { checkCertificate, checkStatement, inFile, isStatement, most }, answers) {
   let bytes;
   try {
     bytes = bytesOf(file, most);
   } catch (error) {
     return { file, verdict: "unreadable", reason: error.message, statements: [] };
   }
-  return { file, ...(isStatement(file) ? checkStatement(bytes, answers) : checkCertificate(bytes)) };
+  return inFile(file, isStatement(file) ? checkStatement(bytes, answers) : checkCertificate(bytes));
 }
 function inWords({ file, verdict, reason, statements, described = [], labels }) {
   if (reason) return [`${file}: REFUSED`, `${verdict === "unreadable" ? "cannot be read" : "does not hold"}: ${reason}`];

@@ -4,34 +4,15 @@
 Plain Python (3.9 or newer), integers and fractions: no bound is a float. It shares nothing with the program that wrote a certificate and trusts
 nothing in it: the claim is what is to be proven, the hints say where to look. A bad hint makes the check fail; none makes it succeed wrongly.
 
-The theorems (A) to (O) are those of proofs/README.md, which also has a table of the precondition of every bound and of the limits of work. A number
+The theorems (A) to (P) are those of proofs/README.md, which also has a table of the precondition of every bound and of the limits of work. A number
 in fixed point is an integer in units of 2^-p. A ball (x, y, r) stands for a complex number at most r units away from x + i y.
-Exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments, or files that Python could run in place of its own.
+Exit status: 0 everything is proven, 1 something is refused or cannot be read, 2 wrong arguments, or Python without -I.
 """
 
 import sys
-def planted(folder, posix):
-    """What Python could import from a folder, except for this file: modules of any kind, and packages."""
-    ends = (".py", ".pyc", ".pyo", ".pyw", ".pyd", ".so", ".sl", ".dll", ".dylib")
-    try: names = posix.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError): names = []
-    for name in sorted(names):
-        try: package = any(inner.lower().startswith("__init__.") for inner in posix.listdir(f"{folder}/{name}"))
-        except (FileNotFoundError, NotADirectoryError): package = False
-        if package or name != "check.py" and name.lower().endswith(ends): yield f"{folder}/{name}"
-def alone():
-    """Without -I, Python looks for its own modules beside this file first. Nothing may be imported before this is excluded, but what is built in."""
-    posix = __import__("posix" if "posix" in sys.builtin_module_names else "nt")
-    here, now = __file__.replace("\\", "/").rpartition("/")[0] if posix.__name__ == "nt" else __file__.rpartition("/")[0], posix.getcwd()
-    folders = {here or ("/" if __file__.startswith("/") else "."), sys.path[0] or "."}
-    if not {"", ".", now}.isdisjoint(sys.path): folders.add(now)
-    try: found = [name for folder in sorted(folders) for name in planted(folder, posix)]
-    except OSError as error: found = [str(error)]
-    if not found: return
-    sys.stderr.write(f"check.py: refuses to run: Python could import {ascii(found[0])} in place of a module of its own, and prove anything by it"
-                     f"{f' ({len(found)} such files)' * (len(found) > 1)}. Run it with -I: python3 -I check.py ...\n")
+if __name__ == "__main__" and not sys.flags.isolated:  # nothing but what is built in may be imported before this
+    sys.stderr.write("check.py: runs with -I only: python3 -I check.py ... Without it Python may run a file of this folder in place of its own.\n")
     sys.exit(2)
-if __name__ == "__main__" and not sys.flags.isolated: alone()
 
 import argparse, hashlib, json, os, random, re, signal, stat, time
 from bisect import bisect_left, bisect_right
@@ -150,16 +131,15 @@ class Family:
         need(rows <= MOST_ROWS and not (pairs and (laws or infinite)), f"on all paths tables have {MOST_ROWS} rows or counts, pairs none")
         need(all(sum(size(group.weight) for group in path) <= MOST_SIZE for path in self.paths), f"a path's parameters have at most {MOST_SIZE} bits")
         self.units = list(combinations_with_replacement(range(len(paths)), 2 if pairs else 1))
-        self.offsets, self.steps = [sum(group.offset for group in path) for path in self.paths], [step_of(path) for path in self.paths]
+        self.offsets = [sum(group.offset for group in path) for path in self.paths]
         self.rho = max(sum(group.rho for group in path) for path in self.paths) * (2 if pairs else 1)  # of pairs that of the worst path with itself
     def groups(self, unit): return [group for path in unit for group in self.paths[path]]
     def offset(self, unit): return sum(self.offsets[path] for path in unit)
-    def step(self, paths): return reduce(common, (self.steps[path] for path in paths))  # of the weights of all their groups
+    def step(self, paths): return reduce(common, {group.text: group.weight for group in self.groups(paths)}.values())  # of all their losses
 def common(a, b):
     """The greatest common divisor of two reduced fractions above 0. Of the weights of a unit it is the step of its losses, on offset + step Z."""
     step = Fraction(gcd(a.numerator, b.numerator), lcm(a.denominator, b.denominator))
     return need(size(step) <= 2 * MOST_SIZE, f"the step of a lattice has at most {2 * MOST_SIZE} bits", step)
-def step_of(groups): return reduce(common, (group.weight for group in groups))
 @lru_cache(maxsize=None)
 def pi(p):
     """|pi(p) - pi 2^p| <= 1.01 (README, "pi"), by Machin's formula pi = 16 atan(1/5) - 4 atan(1/239)."""
@@ -380,8 +360,8 @@ class Contour:
             row.append((2 * x, 2 * y, 2 * r) if node else (x, y, r))
         return row
     def terms(self, path, *lattice): return [mul(a, b, self.p) for a, b in zip(self.phases(*lattice), self.factors[path])]
-    def bounds(self, unit, epsilon):
-        """Both ends of delta(epsilon) for one unit; the lower one may be negative."""
+    def bounds(self, unit, epsilon, _side):
+        """Both ends of delta(epsilon) for one unit, in both directions the same; the lower one may be negative."""
         p, c, h, rho = self.p, self.c, self.step, self.offsets[unit]
         start = rho + ((epsilon - rho) // h + 1) * h  # the first loss above epsilon
         row = self.terms(unit[0], start, rho, epsilon)
@@ -488,12 +468,12 @@ class Atoms:
     def times(self, half, masses):
         """All sums of a loss of the half and one of a group, in order."""
         return merged((a + x, p * more_p >> self.p, q * more_q >> self.p) for (a, p, q), (x, more_p, more_q) in product(half, masses))
-    def bounds(self, unit, epsilon):
-        """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one. (N) With tables also of
-        Q[L < -eps] - exp(eps) P[L < -eps], the other direction, and of both the larger ones."""
+    def bounds(self, unit, epsilon, side):
+        """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one. (N) With tables of side -1
+        those of Q[L < -eps] - exp(eps) P[L < -eps], and of side 0 the larger ones of both."""
         (one, other), whole, growth, ends = self.halves, 1 << 2 * self.p, exp_ends(epsilon, self.p), []
         losses = [atom[0] for atom in other]
-        for side in (1, -1)[:self.ways]:
+        for side in [side] if side and self.ways == 2 else (1, -1)[:self.ways]:
             least, sums = (side * epsilon - self.family.offset(unit)) // self.step, []
             for which in (1, 2):
                 from_here = [0, *accumulate(atom[which] for atom in reversed(other))]  # its masses from each loss on
@@ -531,36 +511,36 @@ class Normal:
         self.then = sum(2000 + 8e6 * (z / 99) ** 5 for z in far) + sum(ends_cost(float(epsilon), 512) for epsilon in epsilons)
         self.work.plan(self.then)
         self.prove = lambda: self
-    def bounds(self, unit, epsilon):
+    def bounds(self, unit, epsilon, _side):
         root, growth = isqrt(int(2 * self.family.offset(unit) * 4**256)), exp_ends(epsilon, 512)
         need(root > 0, "rho is above 0")
         tails = [[normal_tail(epsilon / mu + side * mu / 2) for side in (-1, 1)] for mu in (Fraction(root, 2**256), Fraction(root + 1, 2**256))]
         return [first[end] - growth[1 - end] * second[1 - end] for end, (first, second) in enumerate(tails)]
 class Bounds:
-    """Bounds for delta of the worst of all units, or of some, at some epsilons, by hints for one part of them after the other."""
-    def __init__(self, family, proofs, name, *epsilons):
-        self.parts, self.name, self.epsilons, self.infinite, left = [], name, epsilons, family.infinite, dict.fromkeys(family.units)
+    """Bounds for delta of the worst of all units, or of some, at points: epsilons with a side, 1 for P first, -1 for Q first, 0 for the larger."""
+    def __init__(self, family, proofs, name, *points):
+        self.parts, self.name, self.points, self.infinite, left = [], name, points, family.infinite, dict.fromkeys(family.units)
         for hints in listed(proofs[name], name, 2000):
             units = hints.get("units") if isinstance(hints, dict) else 0
             units = list(left) if units is None else [tuple(whole_number(path, 0, len(family.paths) - 1, "a path") for path in
                                                             listed(unit, "a unit", 2)) for unit in listed(units, "units", 10**5)]
-            is_left = units and len({*units}) == len(units) and all(unit in left for unit in units)
-            need(is_left, "units are paths, or pairs of paths in order, each once")
+            need(units and len({*units}) == len(units) and left.keys() >= {*units}, "units are paths, or pairs of paths in order, each once")
             engine = Normal if set(hints) == {"units"} else Atoms if "kept" in hints else Contour
-            self.parts.append(self.named(engine, family, hints, units, epsilons))
+            self.parts.append(self.named(engine, family, hints, units, [epsilon for epsilon, _ in points]))
             for unit in units: del left[unit]
         need(self.parts and (name == "lower" or not left), f"the {name} end has hints, an upper end for all units")
+        self.many = len(family.units) - len(left)
     def named(self, function, *arguments):
         try: return function(*arguments)
         except Refused as statement: raise Refused(f"the {self.name} end: {statement}") from None
     def prove(self):
         """For each epsilon the largest lower bound, and the largest upper one."""
-        best = [[None, None] for _ in self.epsilons]
-        for at in range(len(self.parts)):
-            part, self.parts[at] = self.named(self.parts[at].prove), None  # one at a time in memory
+        best = [[None, None] for _ in self.points]
+        while self.parts:
+            part = self.named(self.parts.pop(0).prove)  # one at a time in memory
             for unit in part.units:
-                for ends, epsilon in zip(best, self.epsilons):
-                    ends[:] = (new if old is None else max(old, new) for old, new in zip(ends, self.named(part.bounds, unit, epsilon)))
+                for ends, point in zip(best, self.points):
+                    ends[:] = (new if old is None else max(old, new) for old, new in zip(ends, self.named(part.bounds, unit, *point)))
                 part.work.did(getattr(part, "then", 0) / len(part.units))
         return [[self.infinite + (1 - self.infinite) * end for end in ends] for ends in best]
 def highest(points):
@@ -601,48 +581,66 @@ def marginal(family, hints, prior):
     masses = [(a + b, p * q) for (a, p, _), (b, q, _) in product(*atoms.prove().halves)]
     shares = [[1 - 1 / (1 + prior / (1 - prior) * growth) for growth in exp_ends(offset + steps * atoms.step, 64)] for steps, _ in masses]
     sums = [sum((fixed(both[up], 128) + up) * mass for both, (_, mass) in zip(shares, masses)) for up in (0, 1)]
-    left = (1 << 2 * atoms.p) - sum(mass for _, mass in masses)
-    return [Fraction(total + up * (left << 128), 1 << 2 * atoms.p + 128) for up, total in enumerate(sums)]
+    whole = 1 << 2 * atoms.p
+    return [Fraction(total + up * (whole - sum(mass for _, mass in masses) << 128), whole << 128) for up, total in enumerate(sums)]
 
 # =============================================================================================================== claims, arguments and output
-GIVEN = {"beta": "alpha", "delta": "epsilon", "epsilon": "delta", "marginal": "prior", "orders": "delta",
-         "posterior": "noisy prior", "scale": "decimals delta epsilon grid", "zcdp": "delta"}
-NAMES = {"beta": "type II error (trade-off function)", "marginal": "posterior probability (mean over outputs)", "posterior": "posterior probability",
-         "orders": "zCDP epsilon (best order)", "zcdp": "zCDP epsilon (Bun-Steinke)"}
+GIVEN = {"beta": "alpha", "decision": "prior", "delta": "epsilon", "epsilon": "delta", "events": "prior probability", "marginal": "prior",
+         "orders": "delta", "posterior": "noisy prior", "scale": "decimals delta epsilon grid", "zcdp": "delta"}
+NAMES = {"beta": "type II error (trade-off function)", "decision": "probability of a correct decision",
+         "events": "posterior probability after an event", "marginal": "posterior probability (mean over outputs)",
+         "posterior": "posterior probability", "orders": "zCDP epsilon (best order)", "zcdp": "zCDP epsilon (Bun-Steinke)"}
+CHANCES = "alpha", "delta", "prior", "probability"
+SIDES = {None: (0, "", ""), "with": (1, "presence", "absence"), "without": (-1, "absence", "presence")}  # P is the law of presence, or of absence
+DIRECTED = {"beta": "type II error of tests of {1} against {0}", "decision": "probability of a correct decision by a prior of {0}",
+            "delta": " of {0} against {1}", "epsilon": " of {0} against {1}", "events": "posterior probability of {0} after an event"}
+def of_tests(family, proofs, about, at, points, side):
+    """(H) Both ends of the trade-off function, of a side P(not S) where Q(S) <= alpha. (P) Or of a posterior after events, by that of the other."""
+    turned = side if about == "events" else -side  # the side of lines with a negative epsilon
+    upper, lower = (Bounds(family, proofs, end, *((abs(x), turned if x < 0 else -turned) for x in points)) for end in ("upper", "lower"))
+    need(about == "beta" and not side or lower.many == 1, "the lower hints are about one unit, whose best test is meant")
+    alpha, above = at["alpha"] if about == "beta" else 1 - at["probability"], [most for _, most in upper.prove()]
+    least, most = tradeoff(alpha, points, above, [least for least, _ in lower.prove()])
+    if about == "beta": return least, most
+    p, q = at["prior"] * at["probability"], 1 - at["prior"]
+    return p / (p + q * min(most, at["probability"])), p / (p + q * max(least, 0))
 def statements(version, claim, proofs, work):
     """What has to hold, one after the other: in words, the bound that is proven for it, its sign, the end that is claimed, and what follows."""
     newer = ["direction", "infinite", "laws"] if version == "assay 4" else []
     fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper", *newer)
     fields(proofs, "lower", "points", "upper")
-    need(claim.get("direction") is None, "direction is null: nothing else is supported yet")
     about, at, family, more = claim["about"], claim["at"], Family(claim, work=work), claim.get("infinite") or claim.get("laws")
     need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
-    need(not more or about in ("beta", "delta", "epsilon"), "with tables or infinite losses a claim is about beta, delta or epsilon")
+    need(not more or about in DIRECTED, f"with tables or infinite losses a claim is about {', '.join(DIRECTED)}")
+    need(claim.get("direction") in [*SIDES], "direction is with, without or null")
+    side, *sides = SIDES[claim.get("direction")]
+    need(not side or about in DIRECTED and claim["neighbors"] == "add-remove", f"only {', '.join(DIRECTED)} of add-remove have a direction")
+    need(side or about != "events" or not claim.get("laws"), "with tables a posterior of events has a direction")
     need(claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str, "neighbors is add-remove or bounded, and subject a text")
     fields(at, *GIVEN[about].split())
     in_words = lambda name, x: name in ("grid", "noisy") or (about, name, x) == ("scale", "epsilon", "zcdp")
     at = {name: x if in_words(name, x) else fraction(x, name) for name, x in at.items()}
     lower, upper, *given = [fraction(claim[end], f"the {end} end") for end in ("lower", "upper")] + [x for x in at.values() if type(x) is Fraction]
     need(lower <= upper and max(upper, *given) <= 10**6, "ends are in order, and no number is above 10^6")
-    need(all(0 < at.get(name, Fraction(1, 2)) < 1 for name in ("alpha", "delta", "prior")), "alpha, delta and a prior are between 0 and 1")
+    need(all(0 < at.get(name, Fraction(1, 2)) < 1 for name in CHANCES), f"{', '.join(CHANCES)} are between 0 and 1")
     points = proofs["points"] and [fraction(point, "a point", "-") for point in listed(proofs["points"], "points", 3)]
-    has_three = bool(points) and len(points) == 3 if about in ("beta", "orders") else points is None
+    has_three = bool(points) and len(points) == 3 if about in ("beta", "events", "orders") else points is None
     need(has_three, "three points are those of a trade-off function or of orders, and of no other claim")
     need(about not in ("orders", "posterior", "zcdp") or proofs["lower"] == proofs["upper"] == [], "what is a formula needs no hints")
     need(about != "marginal" or proofs["lower"] == [], "both ends of a marginal have the hints of the upper one")
-    if about in NAMES:
-        need(about != "beta" or max(map(abs, points)) < 1 << 14, "points are within 2^14")
-        if about == "beta":
-            both = [Bounds(family, proofs, end, *map(abs, points)) for end in ("upper", "lower")]
-            above, below = ([ends[end] for ends in one.prove()] for one, end in zip(both, (1, 0)))
-        formulas = {"beta": lambda: tradeoff(at["alpha"], points, above, below), "zcdp": lambda: zcdp(family, at["delta"]),
+    conditions = ", ".join(f"{name} = {shown(x) if type(x) is Fraction else x}" for name, x in sorted(at.items()))
+    name = DIRECTED[about].format(*sides) if side else NAMES.get(about, "")
+    if about in NAMES and about != "decision":
+        need(max(map(abs, points or [0])) < 1 << 14, "points are within 2^14")
+        tests = lambda: of_tests(family, proofs, about, at, points, side)
+        formulas = {"beta": tests, "events": tests, "zcdp": lambda: zcdp(family, at["delta"]),
                     "marginal": lambda: marginal(family, listed(proofs["upper"], "upper", 1), at["prior"]),
                     "orders": lambda: orders(family, at["delta"], points, lower), "posterior": lambda: posterior(family, at["noisy"], at["prior"])}
-        conditions = ", ".join(f"{name} = {shown(x) if type(x) is Fraction else x}" for name, x in sorted(at.items()))
-        words, bounds = f"{NAMES[about]} at {conditions}", formulas[about]()
-        return (yield from ((words, bounds[0], ">=", lower, ""), (words, bounds[1], "<=", upper, "")))
+        words, bounds = f"{name} at {conditions}", formulas[about]()
+        power = [f", so power {sign} {shown(1 - end)}" * (about == "beta" and side != 0) for sign, end in (("<=", lower), (">=", upper))]
+        return (yield from ((words, bounds[0], ">=", lower, power[0]), (words, bounds[1], "<=", upper, power[1])))
     # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
-    ends = [(1, at["epsilon"], upper), (1, at["epsilon"], lower)] if about == "delta" else [(1, upper, at["delta"]), (1, lower, at["delta"])]
+    ends = [(1, at["epsilon"], end) if about == "delta" else (1, end, at.get("delta")) for end in (upper, lower)]
     if about == "scale":
         need(at["grid"] in ("factor", "sigma2") and at["decimals"] in range(13), "a grid is of factor or sigma2, with 0 to 12 decimals")
         sigma2 = min((group.parameter for path in family.paths for group in path if group.gaussian or group.continuous), default=0)
@@ -650,15 +648,23 @@ def statements(version, claim, proofs, work):
         need(numbers[1] - numbers[0] == 1 == numbers[0].denominator and lower > 0, "the two factors are neighbors on the grid, above 0")
         least, most = zcdp(family, at["delta"]) if at["epsilon"] == "zcdp" else (at["epsilon"], at["epsilon"])
         ends = [(upper, least, at["delta"]), (lower, most, at["delta"])]
-    need(lower > 0 or proofs["lower"] == [], "a lower end of 0 needs no hints")
+    blind = other = 0
+    if about == "decision":
+        # (P) The largest p P(S) + (1 - p) Q(not S) is max(p, 1 - p) + min(p, 1 - p) delta(|ln((1 - p) / p)|), with P first if p <= 1/2.
+        blind, other = max(at["prior"], 1 - at["prior"]), min(at["prior"], 1 - at["prior"])
+        side = side if at["prior"] == other else -side
+        ends = [(1, epsilon, end) for epsilon, end in zip(ln_ends(blind / other), (upper, lower))]
+    need(lower > blind or proofs["lower"] == [], "a lower end of 0, or that a blind guess attains, needs no hints")
     strict = about == "scale" or about == "epsilon" and more  # (O) where delta does not decrease any more, equality proves nothing
-    names, target = ["upper", "lower"][:1 + (lower > 0)], at.get("epsilon") == "zcdp"  # all is planned before anything is computed
-    plans = [Bounds(Family(claim, Fraction(scale), work), proofs, name, epsilon) for name, (scale, epsilon, _) in zip(names, ends)]
-    for name, bounds, (scale, epsilon, delta) in zip(names, plans, ends):
-        enough, at_epsilon = name == "upper", "the " + NAMES["zcdp"] if target else shown(epsilon)
-        where, follows = f"noise times {shown(scale)}: " * (about == "scale"), f", so it is {'' if enough else 'not '}enough" * (about == "scale")
-        if about == "epsilon": follows = f", so epsilon {'<=' if enough else '>='} {at_epsilon} at delta = {shown(delta)}"
-        yield f"{where}delta({at_epsilon})", bounds.prove()[0][enough], "<=" if enough else ">" if strict else ">=", delta, follows
+    names, target = ["upper", "lower"][:1 + (lower > blind)], at.get("epsilon") == "zcdp"  # all is planned before anything is computed
+    plans = [Bounds(Family(claim, Fraction(scale), work), proofs, which, (epsilon, side)) for which, (scale, epsilon, _) in zip(names, ends)]
+    for enough, bounds, (scale, epsilon, end) in zip((True, False), plans, ends):
+        bound, at_epsilon = bounds.prove()[0][enough], "the " + NAMES["zcdp"] if target else shown(epsilon)
+        words, sign, follows = f"delta({at_epsilon}){name}", "<=" if enough else ">" if strict else ">=", ""
+        if about == "scale": words, follows = f"noise times {shown(scale)}: {words}", f", so it is {'' if enough else 'not '}enough"
+        if about == "epsilon": follows = f", so epsilon{name} {'<=' if enough else '>='} {at_epsilon} at delta = {shown(end)}"
+        if about == "decision": words, bound = f"{name} at {conditions}", blind + other * min(1, bound)
+        yield words, bound, sign, end, follows
 def check(data, report=None, found=None):
     """A line for everything that the certificate in these bytes proves. Refused says which statement does not hold."""
     whole, proven = read(data), []
@@ -689,47 +695,72 @@ def described(claim):
     if claim.get("infinite"): yield f"  and with probability {shown(Fraction(claim['infinite']))} an output that only one of two neighbors can have"
 # ================================================================ the sentences of a memo's Statement that its certificates bear, with their numbers
 LEAST, DP = "At delta = {delta}, the least epsilon for which ", "(epsilon, delta)-differentially private "
+RELEASES = LEAST + '{known} of {total} releases about "{name}" composed are ' + DP + "under {relation} neighbors "
 WORDS = ("In words: take two data sets that are neighbors, and any set of outputs. If its probability under one of them is p, then under the other "
          "it is at most p times exp({upper}), plus {delta}.")
 SENTENCES = [
     ["epsilon", LEAST + "everything described in the inputs is " + DP + "is at least {lower} and at most {upper}."],
     ["epsilon", LEAST + "everything described in the inputs is " + DP + "is at most {upper}."],
-    ["epsilon", LEAST + '{count} of {count} releases about "{name}" composed are ' + DP + "under {relation} neighbors is at least {lower} and at "
-                "most {upper}."],
+    ["epsilon", RELEASES + "is at least {lower} and at most {upper}."], ["epsilon", RELEASES + "is at most {upper}."],
     ["epsilon", "At delta = {delta}, epsilon = {upper} is enough: between neighbors the probabilities of no set of outputs differ by more than "
                 "delta."],
     ["epsilon", WORDS + " In this account no epsilon below {lower} is enough."], ["epsilon", WORDS],
     ["delta", "An adversary who knows everything else and decides, from all that is published, {question}, with even odds beforehand, is right with "
               "a probability of at most {most}: at most {hundred} times in 100."],
-    ["delta", "Some rule of decision is right with a probability of at least {least}."]]
-HOLES = {"count": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "question": "(?:whether|which) [A-Za-z0-9', ]+"}
+    ["delta", "Some rule of decision is right with a probability of at least {least}."],
+    ["decision", "An adversary who knows everything else and decides, from all that is published, {question}, with a prior probability of {prior} "
+                 "for {answer}, is right with a probability of at most {upper}."],
+    ["decision", "With a prior probability of {prior} for {side}, some rule of decision is right with a probability of at least {lower}."],
+    ["events", "An adversary who knows everything else, considers {question}, and has a prior probability of {prior} for {answer}, has a posterior "
+               "probability of at most {upper} for it after every event that then has at least probability {probability}."],
+    ["events", "After some event that has at least probability {probability} with {answer}, its posterior probability from a prior of {prior} is at "
+               "least {lower}."],
+    ["beta", "No test that finds {answer} wrongly with a probability of at most {alpha} finds it rightly with a probability above {power}."],
+    ["beta", "Some test that finds {side} wrongly with a probability of at most {alpha} finds it rightly with a probability of at least {some}."]]
+ANSWERS = {"presence": "with", "absence": "without", "either answer": None}
+HOLES = {"known": "[0-9]+", "total": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "question": "(?:whether|which) [A-Za-z0-9', ]+",
+         "answer": "presence|absence|either answer", "side": "presence|absence"}
 OPEN = re.compile('Without a certificate: [^\n]+|The ledger says: "[^"]*"')  # words of a memo that claim no proof
-def bears(line, file, claim, neighbors, subject):
-    """Whether a proven claim, in a file of this name, bears a sentence: it is about everything, and the sentence says no more."""
-    lower, upper, delta = Fraction(claim["lower"]), Fraction(claim["upper"]), Fraction(claim["at"].get("delta", "0"))
+WHOLE = ("epsilon-all", "delta-at-epsilon-0", "decision", "posterior-of-events", "posterior-of-absence", "test")  # files about everything
+def tail(subject, claim, path):
+    """The end of the subject of a memo's certificate: the numbers of its counts, one for each noise, and the name of its file. Others have none."""
+    if not re.search(r": [0-9][^:]* counts[^:]* \[[a-z0-9-]+[.]json\]$", subject): return ""
+    sums = [sum(group["count"] for group in path) for path in claim["paths"]]
+    single = " + ".join(str(group["count"]) for group in claim["paths"][0])
+    many = f"{min(sums)} to {max(sums)} counts on each of {len(sums)} paths{', in pairs' * claim['pairs']}"
+    return f": {many if sums[1:] or claim['pairs'] else f'{single} counts'} [{os.path.basename(path)}]"
+def is_whole(one, given, others):
+    """Whether a claim is about everything, or about all releases of a population, as its subject says; or its file, before subjects named files."""
+    subject, file = one["labels"]["subject"], os.path.basename(one["file"]).removesuffix(".json")
+    end = tail(subject, one, one["file"])
+    all_composed = "), {name}: {known} of {total} releases composed" if end else "), {name}: all composed"
+    if "name" in given: return subject.endswith(all_composed.format_map(given) + end)
+    is_level = any(subject.startswith(f"{other}, ") for other in others)
+    return file in WHOLE and (subject.endswith((f", all composed{end}", f", all{end}")) if end else not is_level)
+def bears(line, one, others):
+    """Whether a proven claim bears a sentence: it is about everything, and of the direction that is meant, and the sentence says no more."""
+    lower, upper, at, labels = Fraction(one["lower"]), Fraction(one["upper"]), one["at"], one["labels"]
     right = lambda advantage: (1 + advantage) / 2  # of the best decision at even odds, by delta at epsilon = 0
-    holds = {"delta": lambda x: x == delta, "lower": lambda x: x <= lower, "upper": lambda x: x >= upper, "most": lambda x: x >= right(upper),
-             "hundred": lambda x: x / 100 >= right(upper), "least": lambda x: x <= right(lower)}
+    holds = {"lower": lambda x: x <= lower, "upper": lambda x: x >= upper, "most": lambda x: x >= right(upper), "power": lambda x: x >= 1 - lower,
+             "hundred": lambda x: x / 100 >= right(upper), "least": lambda x: x <= right(lower), "some": lambda x: x <= 1 - upper}
     decimal = "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"
-    hole = lambda name: HOLES["count"] if name[1] == "count" else f"(?P<{name[1]}>{HOLES.get(name[1], decimal)})"
-    for form in (form for about, form in SENTENCES if about == claim["about"] and claim["at"].get("epsilon", "0") == "0"):
+    hole = lambda name: f"(?P<{name[1]}>{HOLES.get(name[1], decimal)})"
+    for form in (form for about, form in SENTENCES if about == one["about"] and at.get("epsilon", "0") == "0"):
         given = (re.fullmatch(re.sub(r"\\{(\w+)\\}", hole, re.escape(form)), line) or re.match("", "")).groupdict()
-        whole = re.search("(^|/)(epsilon-all|delta-at-epsilon-0)[.]json$", file) and "name" not in given
-        whole = whole or subject.endswith(f"), {given.get('name')}: all composed")
-        numbers = [holds[name](Fraction(text)) for name, text in given.items() if name in holds]
-        if numbers and whole and all(numbers) and given.get("relation", neighbors) == neighbors: return True
+        numbers = [holds[name](Fraction(x)) if name in holds else Fraction(x) == Fraction(at[name]) for name, x in given.items() if name not in HOLES]
+        meant = (ANSWERS[given.get("answer", given.get("side", "either answer"))], given.get("relation", labels["neighbors"]))
+        is_meant = meant == (one.get("direction"), labels["neighbors"]) and is_whole(one, given, others)
+        if numbers and all(numbers) and is_meant: return True
     return False
-def statement(name, data, answers):
+def statement(data, answers):
     """A memo's Statement, a sentence a line: each is borne by a certificate that was proven here, or says that it has none."""
-    proven, said = [one for one in answers if one["verdict"] == "proven" and "about" in one], []
-    try:
-        need(len(data) <= MOST_BYTES and data.endswith(b"\n"), "a Statement is lines of text")
-        for line in data.decode("utf-8").split("\n")[:-1]:
-            by = [one["file"] for one in proven if bears(line, one["file"], one, one["labels"]["neighbors"], one["labels"]["subject"])]
-            need(by or OPEN.fullmatch(line), f"a certificate that was proven bears this sentence, or it says that it has none: {line}")
-            said.append(f"by {by[0]}: {line}" if by else f"by none: {line}")
-    except (Refused, ValueError) as error: return {"file": name, "verdict": "refused", "reason": str(error), "statements": []}
-    return {"file": name, "verdict": "proven", "reason": None, "statements": said}
+    need(len(data) <= MOST_BYTES and data.endswith(b"\n"), "a Statement is lines of text")
+    proven = [one for one in answers if one["verdict"] == "proven" and "about" in one]
+    subjects = [one["labels"]["subject"] for one in proven]
+    for line in data.decode("utf-8").split("\n")[:-1]:
+        by = [one["file"] for one in proven if bears(line, one, subjects)]
+        need(by or OPEN.fullmatch(line), f"a certificate that was proven bears this sentence, or it says that it has none: {line}")
+        yield f"by {by[0]}: {line}" if by else f"by none: {line}"
 # ================================================================================================== a folder of a memo: as it was when it was signed
 SUMS, MEMO, SAID = "SHA256SUMS", ("memo.html", "memo.md"), "statement.txt"
 def entries(below=""):
@@ -743,12 +774,10 @@ def entries(below=""):
         if folder: yield from entries(name + "/")
 def hashed(name):
     """The SHA-256 of a file, and as much of it as a certificate may have: what is proven is what was compared."""
-    digest, start = hashlib.sha256(), None
     with open(name, "rb") as file:
-        while part := file.read(MOST_BYTES + 1):
-            digest.update(part)
-            start = part if start is None else start
-    return digest.hexdigest(), start or b""
+        digest = hashlib.sha256(start := file.read(MOST_BYTES + 1))
+        while part := file.read(MOST_BYTES): digest.update(part)
+    return digest.hexdigest(), start
 def compared(signed):
     """Each file of the current folder with what is wrong with it, or None, and its start, if its SHA256SUMS is the one of the signed hash."""
     there = dict(entries())
@@ -762,59 +791,61 @@ def compared(signed):
     for name in sorted(there.keys() | listed.keys()):
         kind = there.get(name)
         if kind == "a folder" and name in inner or kind == "a file" and name in (SUMS, *MEMO): continue
-        if kind in ("a link", "no file", "a folder"): yield name, f"it is {kind}: of a signed folder there are only files, in its own folders", b""
-        elif kind is None: yield name, f"it is in this folder, as {SUMS} says", b""
-        elif name not in listed: yield name, f"it is a file that {SUMS} lists: it was added", b""
-        else:
-            digest, start = hashed(name)
-            yield name, None if digest == listed[name] else f"its SHA-256 is that in {SUMS}: it was changed", start
+        digest, start = hashed(name) if kind == "a file" and name in listed else (None, b"")
+        if kind is None: reason = f"it is in this folder, as {SUMS} says"
+        elif kind != "a file": reason = f"it is {kind}: of a signed folder there are only files, in its own folders"
+        else: reason = f"its SHA-256 is that in {SUMS}: it was changed" if digest else f"it is a file that {SUMS} lists: it was added"
+        yield name, reason if digest is None or digest != listed[name] else None, start
 def memo(signed, quiet):
     """What is wrong in the current folder, or that nothing is; and all of its certificates that are as they were signed."""
-    wrong = lambda name, reason, verdict="refused": {"file": name, "verdict": verdict, "reason": reason, "statements": []}
     held, count, failed = {}, 0, False
     try:
         for name, reason, start in compared(signed):
             count += 1
-            if reason: yield wrong(name, reason)
+            if reason: yield result(name, reason)
             elif name.startswith("certificates/") or name == SAID: held[name] = start
             failed = failed or bool(reason)
-    except Refused as statement: return (yield wrong(SUMS, str(statement)))
-    except (OSError, ValueError, RecursionError) as error: return (yield wrong(SUMS, f"{type(error).__name__}: {error}", "unreadable"))
+    except Refused as statement: return (yield result(SUMS, str(statement)))
+    except (OSError, ValueError, RecursionError) as error: return (yield result(SUMS, f"{type(error).__name__}: {error}", verdict="unreadable"))
     if not failed:
-        yield {"file": SUMS, "verdict": "proven", "reason": None, "statements": [
+        yield result(SUMS, statements=[
             f"it is the one that was signed, {count - 1} files are as it lists them, and none was added, removed or renamed",
-            f"not compared: memo.html and memo.md, because the hash is in them; what was signed is the paper: its Statement is that of {SAID}"]}
+            f"not compared: memo.html and memo.md, because the hash is in them; what was signed is the paper: its Statement is that of {SAID}"])
     yield from each(sorted(held), quiet, held)
 # =========================================================================================================================== the program
 def printed(text):  # a name or a label fakes no line
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-def one(path, quiet, data=None):
+def result(file, reason=None, statements=(), verdict=None, **more):
+    """The answer for a file: what is proven, or the reason why it is not."""
+    return {"file": file, "verdict": verdict or ("refused" if reason else "proven"), "reason": reason, "statements": [*statements], **more}
+def one(path, quiet, data, answers):
+    """The answer for a certificate, or for the Statement that certificates bear: `answers` are theirs. `data` if the file was read already."""
     found, began, last = {}, time.monotonic(), [-8]
     def report(work):  # a line on standard error every ten seconds, from the third second on
         if (seconds := time.monotonic() - began) > last[0] + 10 and not quiet:
             last[0], part = seconds, min(99, int(100 * work.done / max(work.planned, 1)))
             print(f"{printed(path)}: {seconds:.0f} s, about {part} % of the predicted work", file=sys.stderr, flush=True)
-    answer = {"file": path, "verdict": "refused", "reason": None, "statements": []}
     try:
         if data is None:
             with open(path, "rb") as file: data = file.read(MOST_BYTES + 1)
-        answer["statements"] = check(data, report, found)
-    except Refused as statement: return {**answer, "reason": str(statement)}
-    except OSError as error: return {**answer, "verdict": "unreadable", "reason": str(error)}
-    except Exception as error: return {**answer, "reason": f"an error of this checker, please report it: {type(error).__name__}: {error}"}
-    claim, labels = found["claim"], {"subject": found["claim"]["subject"], "neighbors": found["claim"]["neighbors"], **found.get("source", {})}
-    known = {key: claim[key] for key in ("about", "at", "infinite", "laws", "lower", "upper", "pairs", "paths") if claim.get(key) is not None}
-    return {**answer, "verdict": "proven", "format": found["certificate"], **known, "described": list(described(claim)), "labels": labels}
+        if is_statement(path): return result(path, statements=statement(data, answers))
+        proven, claim = check(data, report, found), found["claim"]
+        end = tail(claim["subject"], claim, path)
+        need(claim["subject"].endswith(end), f"its subject ends with its counts and the name of the file, {end[2:]}: it was not renamed")
+    except (Refused, UnicodeDecodeError) as refused: return result(path, str(refused))
+    except OSError as error: return result(path, str(error), verdict="unreadable")
+    except Exception as error: return result(path, f"an error of this checker, please report it: {type(error).__name__}: {error}")
+    keys = ("about", "at", "direction", "infinite", "laws", "lower", "upper", "pairs", "paths")
+    known = {key: claim[key] for key in keys if claim.get(key) is not None}
+    labels = {"subject": claim["subject"], "neighbors": claim["neighbors"], **found.get("source", {})}
+    return result(path, statements=proven, format=found["certificate"], **known, described=list(described(claim)), labels=labels)
+def is_statement(path): return os.path.basename(path) == SAID
 def each(paths, quiet, held):
-    """An answer for each certificate, then for the Statement, which they bear."""
+    """An answer for each certificate, then for the Statement."""
     answers = []
-    for path in (path for path in paths if os.path.basename(path) != SAID):
-        answers.append(one(path, quiet, held.get(path)))
+    for path in sorted(paths, key=is_statement):
+        answers.append(one(path, quiet, held.get(path), answers))
         yield answers[-1]
-    for path in (path for path in paths if os.path.basename(path) == SAID):
-        try: data = held[path] if path in held else hashed(path)[1]
-        except OSError as error: yield {"file": path, "verdict": "unreadable", "reason": str(error), "statements": []}
-        else: yield statement(path, data, answers)
 class Arguments(argparse.ArgumentParser):
     def error(self, message): super().error(printed(message))
 def main(arguments):

@@ -172,7 +172,11 @@ class Folder(unittest.TestCase):
                 continue
             borne += 1
             # Every number, a little better than it is proven to be: an upper end smaller, a lower one larger, another delta.
-            for found in re.finditer(r"(at least|below) ([0-9.]+[0-9])|(at most|exp\(|delta = |plus) ?([0-9.]+[0-9](?:e-[0-9]+)?|[0-9]e-[0-9]+)", line):
+            for one, other in (("presence", "absence"), ("absence", "presence"), ("either answer", "presence")):
+                if one in line:
+                    self.assertEqual(verdict("\n".join([*lines[:at], line.replace(one, other), *lines[at + 1 :], ""])), 1, line)
+            numbers = r"(at most|exp\(|delta = |plus|above|prior probability of|a prior of|at least probability) ?"
+            for found in re.finditer(r"(at least|below) ([0-9.]+[0-9])|" + numbers + r"([0-9.]+[0-9](?:e-[0-9]+)?|[0-9]e-[0-9]+)", line):
                 group = 2 if found[1] else 4
                 better = Fraction(found[group]) * (1 + Fraction(1, 10**6) * (1 if found[1] else -1))
                 if line[found.end(group) :].startswith(" times in 100"):  # rounded up to a tenth
@@ -185,22 +189,24 @@ class Folder(unittest.TestCase):
         page = (HERE / "check.html").read_text(encoding="utf-8")
         listed = page.partition("const SENTENCES = [")[2].partition("\n];")[0]
         names = dict(re.findall(r'([A-Z]+) = "((?:[^"\\\\])*)"', page.partition("const LEAST")[2].partition("const SENTENCES")[0].join(["LEAST", ""])))
-        forms = re.findall(r"\[\"(epsilon|delta)\", (?:`([^`]*)`|\"([^\"]*)\"|(WORDS))\],", listed)
+        names["RELEASES"] = re.search(r"const RELEASES = `([^`]*)`", page)[1]
+        names["RELEASES"] = re.sub(r"\$\{([A-Z]+)\}", lambda name: names[name[1]], names["RELEASES"])
+        forms = re.findall(r"\[\"([a-z]+)\", (?:`([^`]*)`|\"([^\"]*)\"|(WORDS))\],", listed)
         found = [[about, re.sub(r"\$\{([A-Z]+)\}", lambda name: names[name[1]], quoted) or plain or names[word]] for about, quoted, plain, word in forms]
         self.assertEqual(found, checker.SENTENCES)
 
     def test_planted_modules_do_not_run(self):
         certificates = sorted(name for name in self.listed if name.startswith("certificates/"))
-        self.assertEqual(run(self.folder, *certificates, isolated=False).returncode, 0)
+        self.assertEqual(run(self.folder, *certificates).returncode, 0)
         for module in ("argparse", "os", "json", "re", "hashlib", "posix", "fractions", "typing"):
             for name in (f"{module}.py", f"{module}.pyc", f"{module}.cpython-311-x86_64-linux-gnu.so", f"{module}/__init__.py"):
                 path = self.folder / name
                 path.parent.mkdir(exist_ok=True)
                 path.write_text("print('planted'); import sys; sys.exit(0)\n")
                 said = run(self.folder, *certificates, isolated=False)
-                self.assertEqual(said.returncode, 2, name)
+                self.assertEqual((said.returncode, said.stdout), (2, ""), name)
                 self.assertIn("python3 -I check.py", said.stderr)
-                self.assertNotIn("planted", said.stdout + said.stderr)
+                self.assertNotIn("planted", said.stderr)
                 said = run(self.folder, "--signed", self.hash)
                 self.assertEqual(said.returncode, 1, name)
                 self.assertNotIn("planted\n", said.stdout + said.stderr)
@@ -209,14 +215,66 @@ class Folder(unittest.TestCase):
                 if path.parent != self.folder:
                     path.parent.rmdir()
 
-    def test_a_current_folder_on_the_path_of_modules_is_looked_at(self):
+    def test_it_runs_in_isolated_mode_only(self):
         now = self.folder.parent / "now"
         now.mkdir()
         (now / "argparse.py").write_text("print('planted')\n")
-        command = [sys.executable, "-B", str(self.folder / "check.py"), "x"]
-        for path, status in (("", 1), (":", 2), (str(now), 2)):
+        for isolated, path, status in (([], "", 2), ([], ":", 2), ([], str(now), 2), (["-E", "-s"], "", 2), (["-I"], str(now), 1)):
+            command = [sys.executable, *isolated, "-B", str(self.folder / "check.py"), "x"]
             said = subprocess.run(command, cwd=now, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
             self.assertEqual((said.returncode, "planted" in said.stdout), (status, False), path)
+
+    def test_a_renamed_certificate_is_refused(self):
+        """Subjects as a memo writes them: another name, or other counts, and no sentence about everything under the name of everything."""
+        def put(name, subject, example="ten-counts"):
+            whole = json.loads((HERE / "examples" / f"{example}.json").read_text())
+            whole["claim"]["subject"] = subject
+            whole["sha256"] = checker.seal(whole)
+            (self.other.with_name("claims")).mkdir(exist_ok=True)
+            path = self.other.with_name("claims") / name
+            path.write_bytes(checker.canonical(whole))
+            return path
+
+        def verdicts(*paths):
+            said = [[sys.executable, "-I", "-B", str(HERE / "check.py"), "--json"], ["node", str(HERE / "check.mjs"), "--json"]]
+            for command in said[: 2 if shutil.which("node") else 1]:
+                lines = subprocess.run([*command, *map(str, paths)], capture_output=True, text=True).stdout.splitlines()
+                yield [(answer["verdict"], answer["reason"]) for answer in map(json.loads, lines)]
+
+        for name, subject, verdict in (
+            ("epsilon-2-state.json", "r, State: 10 counts [epsilon-2-state.json]", "proven"),
+            ("epsilon-all.json", "r, State: 10 counts [epsilon-2-state.json]", "refused"),
+            ("epsilon-2-state.json", "r, State: 20 counts [epsilon-2-state.json]", "refused"),
+            ("epsilon-2-state.json", "r, State: 5 + 5 counts [epsilon-2-state.json]", "refused"),
+            ("other.json", "r, State", "proven"),
+        ):
+            for answers in verdicts(put(name, subject)):
+                self.assertEqual(answers[0][0], verdict, (name, subject))
+                self.assertEqual("it was not renamed" in (answers[0][1] or ""), verdict == "refused", answers)
+        epsilon = "At delta = 1e-11, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at most 11.\n"
+        several = 'At delta = 1e-11, the least epsilon for which {} releases about "p" composed are (epsilon, delta)-differentially private under add-remove ' \
+                  "neighbors is at least 10 and at most 11.\n"
+        ledger = "ledger l (SHA-256 0), p: 2 of 3 releases composed: 10 counts [p-all.json]"
+        for name, subject, sentence, verdict in (
+            ("epsilon-all.json", "r, all: 10 counts [epsilon-all.json]", epsilon, "proven"),
+            ("epsilon-all.json", "r, all composed: 10 counts [epsilon-all.json]", epsilon, "proven"),
+            ("epsilon-all.json", "r, State: 10 counts [epsilon-all.json]", epsilon, "refused"),
+            ("epsilon-3-all.json", "r, all: 10 counts [epsilon-3-all.json]", epsilon, "refused"),
+            ("epsilon-all.json", "r", epsilon, "proven"),  # a memo before subjects named their files
+            ("p-all.json", ledger, several.format("2 of 3"), "proven"),
+            ("p-all.json", ledger, several.format("3 of 3"), "refused"),
+            ("p-all.json", "ledger l (SHA-256 0), p: r: 10 counts [p-all.json]", several.format("2 of 3"), "refused"),
+        ):
+            path, statement = put(name, subject), self.other.with_name("claims") / "statement.txt"
+            statement.write_text(sentence)
+            for answers in verdicts(path, statement):
+                self.assertEqual([one for one, _ in answers], ["proven", verdict], (name, subject, answers))
+        # Of an old memo, the certificate of a level under the name of everything, beside one of everything.
+        level = put("epsilon-all.json", "r, State")
+        everything = put("delta-at-epsilon-0.json", "r", "laplace")
+        statement.write_text(epsilon)
+        for answers in verdicts(level, everything, statement):
+            self.assertEqual([one for one, _ in answers], ["proven", "proven", "refused"], answers)
 
     def test_a_name_fakes_no_line(self):
         certificate = sorted(name for name in self.listed if name.startswith("certificates/"))[0]

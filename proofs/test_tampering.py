@@ -15,6 +15,7 @@ import random
 import sys
 import unittest
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -507,7 +508,7 @@ class Tampering(unittest.TestCase):
             hints = whole["proofs"]["upper"][0]
             scale = Fraction(whole["claim"]["upper"] if whole["claim"]["about"] == "scale" else 1)
             path = checker.Family(whole["claim"], scale).paths[0]
-            period = hints["nodes"] * checker.step_of(path)
+            period = hints["nodes"] * reduce(checker.common, (group.weight for group in path))
             evaluated = {node for first, last in hints["evaluated"] for node in range(first, last + 1)}
             c, norms = Fraction(hints["contour"]), [checker.factor(group, Fraction(0), 0, 1, p)[0] for group in path]
             for node in random.Random(6).sample(range(1, hints["last"] + 1), min(hints["last"], 400)):

@@ -253,11 +253,74 @@ fn a_ledger_has_a_certificate_of_all_where_nothing_is_a_worst_case() {
     );
     // A certificate names the ledger, and the text of it.
     let hash: String = Sha256::digest(&all["inputs/ledger.toml"]).iter().map(|byte| format!("{byte:02x}")).collect();
-    for (name, part) in [("persons-all", "all composed"), ("persons-one", "one")] {
+    for (name, part) in [("persons-all", "2 of 2 releases composed"), ("persons-one", "one")] {
         let certificate: Value = serde_json::from_str(&text(&all, &format!("certificates/{name}.json"))).unwrap();
-        let subject = format!("ledger l (SHA-256 {hash}), persons: {part}");
-        assert_eq!(certificate["claim"]["subject"], Value::from(subject));
+        // With the numbers of counts of each noise and the name of the file, which a checker compares.
+        let subject = certificate["claim"]["subject"].as_str().unwrap();
+        let (start, end) = (format!("ledger l (SHA-256 {hash}), persons: {part}: "), format!(" counts [{name}.json]"));
+        assert!(subject.starts_with(&start) && subject.ends_with(&end), "{subject}");
     }
+}
+
+/// Bounded neighbors and block paths: the worst of all ways is certified where they are few, and no lower end is stated that no record may attain.
+#[test]
+fn a_ledger_of_block_paths_has_certificates() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = include_str!("../proofs/examples/two-paths.toml");
+    put(folder.path(), "one.toml", &OWN.replace("\"own\"", "\"one\"").replace("add-remove", "bounded"));
+    put(folder.path(), "two.toml", paths);
+    put(folder.path(), "three.toml", &paths.replace("\"two-paths\"", "\"three\""));
+    let of = |releases: &str| {
+        let toml = format!(
+            "name='l'\ntitle='Two'\nsource='made up'\nrule='Both.'\n[[population]]\nname='persons'\nneighbors='bounded'\nreleases=[{releases}]\n"
+        );
+        let ledger = put(folder.path(), "ledger.toml", &toml);
+        let out = folder.path().join("memo");
+        let answer =
+            json(&["memo", "--ledger", &ledger, "--delta", "1e-6", "--digits", "5", "--out", out.to_str().unwrap()]);
+        assert_eq!(answer["without_certificate"].as_array().unwrap().len(), 0, "{answer}");
+        assert_eq!(borne_by(&out).unwrap_or(1), 1);
+        let said = text(&checked(&out), "statement.txt");
+        fs::remove_dir_all(&out).unwrap();
+        said
+    };
+    assert!(of("'one.toml', 'two.toml'").contains("under bounded neighbors is at least "));
+    // Which path of one goes with which of the other is not known.
+    assert!(of("'two.toml', 'three.toml'").contains("under bounded neighbors is at most "));
+}
+
+/// Beside epsilon: a decision at a prior, the posterior after events, and the power of tests, of the mechanism in both relations, of a table and of guarantees.
+#[test]
+fn decisions_posteriors_and_tests_are_stated_with_their_certificates() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = put(folder.path(), "odd.csv", include_str!("../proofs/examples/odd.csv"));
+    let table = format!("{table}x2");
+    let cases: [(&[&str], usize, usize); 5] = [
+        (&["--discrete-gaussian", "5x10", "--delta", "1e-6"], 5, 10),
+        (&["--discrete-gaussian", "5x10", "--group", "2", "--delta", "1e-6"], 5, 10),
+        // Neither order of both records is the first: lower ends of one direction are left out.
+        (&["--discrete-gaussian", "5x10", "--neighbors", "bounded", "--delta", "1e-6"], 5, 8),
+        // Presence and absence differ.
+        (&["--table", &table, "--delta", "0.3"], 6, 12),
+        // Of guarantees nothing is said to exist.
+        (&["--approximate", "0.5:1e-3x2", "--delta", "0.1"], 5, 6),
+    ];
+    for (args, certificates, borne) in cases {
+        let out = folder.path().join("memo");
+        let more = ["--prior", "0.2", "--alpha", "0.05", "--out", out.to_str().unwrap()];
+        let answer = json(&[&["memo"], args, &more].concat());
+        assert_eq!(answer["certificates"], certificates, "{args:?}: {answer}");
+        assert_eq!(borne_by(&out).unwrap_or(borne), borne, "{args:?}: {answer}");
+        assert!(!answer["statement"].to_string().contains(",,"), "{answer}");
+        fs::remove_dir_all(&out).unwrap();
+    }
+    // Without a certificate every sentence says so.
+    let out = folder.path().join("memo");
+    let more = ["--prior", "0.2", "--alpha", "0.05", "--out", out.to_str().unwrap()];
+    let answer = json(&[&["memo", "--randomized-response", "1:3x3"], &more[..]].concat());
+    let said = answer["statement"].as_array().unwrap();
+    assert!(said.iter().all(|one| one.as_str().unwrap().starts_with("Without a certificate: ")), "{said:?}");
+    assert!(answer["statement"].to_string().contains("finds presence wrongly"), "{said:?}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ fn a_signed_folder_cannot_be_changed_unnoticed() {
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("memo");
-    let args = ["memo", "--discrete-gaussian", "5x10", "--delta", "1e-9", "--date", "2026-01-02", "--out"];
+    let of = ["memo", "--discrete-gaussian", "5x10", "--delta", "1e-9", "--prior", "0.2", "--alpha", "0.05"];
+    let args = [&of[..], &["--date", "2026-01-02", "--out"]].concat();
     assay(&[&args[..], &[out.to_str().unwrap()]].concat()).assert().success();
     let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/test_folder.py");
     let run = Command::new("python3").arg("-B").arg(test).env("ASSAY_MEMO", &out).output().unwrap();

@@ -7,6 +7,7 @@ use super::terms::{Terms, tables_of};
 use crate::{
     account::{Composition, Delta, Epsilon, Whole, promise::GridOf},
     error::{Error, Result},
+    law::Direction,
     loss::{
         answer::Pair,
         law::{Group, Law, NoiseTable},
@@ -35,6 +36,18 @@ pub enum Question {
     Beta {
         /// The type I error, above 0 and below 1.
         alpha: Rational,
+    },
+    /// The largest probability of a correct decision between the two data sets.
+    Decision {
+        /// The prior probability, of the direction's first data set.
+        prior: Rational,
+    },
+    /// The largest posterior probability after events that have at least a probability if what it is about is true.
+    Events {
+        /// The prior probability, of the direction's first data set.
+        prior: Rational,
+        /// The least probability of the events.
+        probability: Delta,
     },
     /// The factor on all noise that is enough for an epsilon at a delta: the upper end is enough, and the lower end, the next smaller
     /// one of a grid, is not.
@@ -97,6 +110,8 @@ impl Question {
             Question::Epsilon { .. } => "epsilon",
             Question::Delta { .. } => "delta",
             Question::Beta { .. } => "beta",
+            Question::Decision { .. } => "decision",
+            Question::Events { .. } => "events",
             Question::Scale { .. } => "scale",
             Question::Zcdp { .. } => "zcdp",
             Question::Orders { .. } => "orders",
@@ -112,7 +127,10 @@ impl Question {
             Question::Epsilon { delta } | Question::Zcdp { delta } | Question::Orders { delta } => {
                 vec![("delta", number(delta))]
             }
-            Question::Marginal { prior } => vec![("prior", number(prior))],
+            Question::Marginal { prior } | Question::Decision { prior } => vec![("prior", number(prior))],
+            Question::Events { prior, probability } => {
+                vec![("prior", number(prior)), ("probability", number(probability))]
+            }
             Question::Delta { epsilon } => vec![("epsilon", number(epsilon))],
             Question::Beta { alpha } => vec![("alpha", number(alpha))],
             Question::Scale { delta, target, grid: (grid, decimals) } => {
@@ -231,9 +249,14 @@ impl Paths {
         self.groups.iter().flatten().any(is_continuous)
     }
 
+    /// Whether some noise is that of a table, whose two directions may differ.
+    pub(super) fn have_tables(&self) -> bool {
+        self.groups.iter().flatten().any(|group| matches!(group.law, Law::Table(_)))
+    }
+
     /// Whether some outcomes may be possible for one of two neighbors only.
     fn has_infinite_loss(&self) -> bool {
-        self.infinite > 0 || self.groups.iter().flatten().any(|group| matches!(group.law, Law::Table(_)))
+        self.infinite > 0 || self.have_tables()
     }
 
     /// All units.
@@ -295,15 +318,36 @@ pub struct Claim {
     pub question: Question,
     /// Both ends of the quantity.
     pub ends: Ends,
+    /// The data set that is meant where the two are distinguished: with the record ([`Direction::Remove`]) or without it; `None` for both.
+    pub direction: Option<Direction>,
+}
+
+/// The name of a direction in a certificate: the data set whose law is the first.
+pub fn name_of_direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Remove => "with",
+        Direction::Add => "without",
+    }
+}
+
+/// Whether a claim can be about one direction, and about tables and infinite losses.
+fn has_directions(question: &Question) -> bool {
+    matches!(
+        question,
+        Question::Epsilon { .. }
+            | Question::Delta { .. }
+            | Question::Beta { .. }
+            | Question::Decision { .. }
+            | Question::Events { .. }
+    )
 }
 
 impl Claim {
     /// The claim that both ends hold for a subject.
     pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
         let paths = Paths::of(&subject.whole)?;
-        let is_profile = matches!(question, Question::Epsilon { .. } | Question::Delta { .. } | Question::Beta { .. });
-        if paths.has_infinite_loss() && !is_profile {
-            let why = "with tables, and with guarantees that have a delta, certificates are about epsilon, delta and points of the trade-off function: there is no \
+        if paths.has_infinite_loss() && !has_directions(&question) {
+            let why = "with tables, and with guarantees that have a delta, certificates are about epsilon, delta, points of the trade-off function, decisions and posteriors of events: there is no \
                        scale by which their noise could be multiplied, and rho is about finite losses";
             return Err(Error::Unprovable { why: why.into() });
         }
@@ -314,7 +358,76 @@ impl Claim {
                 .into();
             return Err(Error::Unprovable { why });
         }
-        Ok(Claim { subject: subject.title.clone(), neighbors: subject.neighbors, paths, question, ends })
+        Ok(Claim {
+            subject: subject.title.clone(),
+            neighbors: subject.neighbors,
+            paths,
+            question,
+            ends,
+            direction: None,
+        })
+    }
+
+    /// The same claim of one direction, or of both. Refused is one that no checker would know.
+    pub(super) fn of(mut self, direction: Option<Direction>) -> Result<Claim> {
+        self.direction = direction;
+        self.check_direction()?;
+        Ok(self)
+    }
+
+    /// Ends the subject with the numbers of its counts, one for each noise, and the name of the file that a memo writes: a checker refuses the certificate in another file.
+    pub(crate) fn name(&mut self, file: &str) {
+        self.subject = format!("{}{}", self.subject, self.end(file));
+    }
+
+    /// This end for a file.
+    fn end(&self, file: &str) -> String {
+        let counts = |path: &Vec<Group>| path.iter().map(|group| group.copies).sum::<u64>();
+        let counts: Vec<u64> = self.paths.groups.iter().map(counts).collect();
+        let text = match &self.paths.groups[..] {
+            [path] if !self.paths.pairs => {
+                path.iter().map(|group| group.copies.to_string()).collect::<Vec<_>>().join(" + ") + " counts"
+            }
+            paths => format!(
+                "{} to {} counts on each of {} paths{}",
+                counts.iter().min().unwrap_or(&0),
+                counts.iter().max().unwrap_or(&0),
+                paths.len(),
+                if self.paths.pairs { ", in pairs" } else { "" }
+            ),
+        };
+        format!(": {text} [{file}]")
+    }
+
+    /// An error for a subject that names another file than this one, or other counts.
+    pub(super) fn check_name(&self, file: &str) -> Result<()> {
+        let is_end = |end: &str| end.starts_with(|first: char| first.is_ascii_digit()) && end.contains(" counts");
+        let is_named =
+            self.subject.ends_with(".json]") && self.subject.rsplit_once(": ").is_some_and(|(_, end)| is_end(end));
+        let end = self.end(file);
+        if is_named && !self.subject.ends_with(&end) {
+            return Err(Error::conflict(format!(
+                "the subject does not end with the counts of the claim and the name of the file, {:?}: the file was renamed, or its claim is another one",
+                &end[2..]
+            )));
+        }
+        Ok(())
+    }
+
+    /// An error for a direction that the claim cannot have, and for its absence where the claim needs one.
+    pub(super) fn check_direction(&self) -> Result<()> {
+        let why = match self.direction {
+            Some(_) if !has_directions(&self.question) => format!("a claim about {} has no direction", self.question.about()),
+            Some(_) if self.neighbors != Neighbors::AddRemove => {
+                "only add-remove neighbors have a direction: of bounded neighbors no data set is the one with the record".to_string()
+            }
+            None if matches!(self.question, Question::Events { .. }) && self.paths.have_tables() => {
+                "the two directions of a table may differ, and a posterior of events is about one of them: name the direction"
+                    .to_string()
+            }
+            Some(_) | None => return Ok(()),
+        };
+        Err(Error::Unprovable { why })
     }
 
     /// For a calibration, whether the two factors are adjacent on its grid. Other claims have no grid.
@@ -351,8 +464,7 @@ impl Claim {
             "neighbors": self.neighbors.name(),
             "paths": paths,
             "pairs": pairs,
-            // Reserved: both directions.
-            "direction": null,
+            "direction": self.direction.map(name_of_direction),
             "infinite": (*infinite > 0).then(|| fraction(infinite)),
             "laws": (!tables.is_empty()).then(|| tables.iter().map(rows).collect::<Value>()),
         })

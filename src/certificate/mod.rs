@@ -1,9 +1,9 @@
 //! Certificates: a certified number with the hints from which another program proves it again, without a search.
 //!
 //! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function, a
-//! calibration, a formula of rho, or a posterior; and hints: contours, their nodes to evaluate, and the groups that
+//! calibration, a formula of rho, a decision or a posterior; and hints: contours, their nodes to evaluate, and the groups that
 //! make all others small; or, if there are few outcomes, those to enumerate. `proofs/check.py` proves the claim with its
-//! own arithmetic and believes no hint; `proofs/README.md` has the format and the theorems (A) to (O).
+//! own arithmetic and believes no hint; `proofs/README.md` has the format and the theorems (A) to (P).
 //!
 //! ```
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
@@ -17,6 +17,7 @@
 //! | --- | --- |
 //! | `mod.rs` | certificates, and claims from certified answers |
 //! | [`claim`] | the claim: paths of groups, and both ends of a number |
+//! | `decisions` | claims of one direction or of both: decisions, and posteriors of events |
 //! | [`hints`] | how to find bounds of delta |
 //! | `parts` | the units that are proven together, and how |
 //! | `points` | the three lines that enclose a point of the trade-off function |
@@ -36,6 +37,7 @@ mod canonical;
 mod checker;
 pub mod claim;
 mod cover;
+mod decisions;
 mod ends;
 mod formulas;
 pub mod hints;
@@ -53,7 +55,8 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 pub use checker::{CHECKER, CHECKER_PAGE, may_hold_checker, write_checker};
-pub use claim::{Claim, Ends, Given, Question, Target};
+pub use claim::{Claim, Ends, Given, Question, Target, name_of_direction};
+pub(crate) use decisions::value_of;
 pub use hints::{Hints, Proof};
 pub use rocq::FormalClaim;
 pub use source::Source;
@@ -65,6 +68,7 @@ use crate::{
     },
     error::{Error, Result},
     io::files,
+    law::Direction,
     loss::law::Group,
     numeric::{Enclosure, precision},
     release::subject::Resolved,
@@ -73,7 +77,7 @@ use crate::{
 use claim::Paths;
 use ends::{MORE, Outward};
 use parts::Aim;
-use points::Points;
+use points::{Function, Points};
 
 /// A claim with the hints that prove its two ends.
 #[derive(Clone, Debug)]
@@ -97,21 +101,58 @@ impl Certificate {
     /// Refused are claims that have no such certificate yet: continuous noise beside noise on the integers, a delta of zero, and compositions for which a checker would
     /// have to visit too many windows, nodes or outcomes. For a calibration use [`Certificate::calibrated`].
     pub fn prove(subject: &Resolved, question: &Question, digits: u32) -> Result<Certificate> {
+        Self::prove_of(subject, question, None, digits)
+    }
+
+    /// The same of one direction: delta of its first data set against the other, tests of the other against it, and priors of it. Of both without one.
+    ///
+    /// Refused is a direction for claims that have none, and for bounded neighbors.
+    pub fn prove_of(
+        subject: &Resolved,
+        question: &Question,
+        direction: Option<Direction>,
+        digits: u32,
+    ) -> Result<Certificate> {
         match question {
+            Question::Epsilon { .. } if direction.is_some() => {
+                let why =
+                    "an epsilon of one direction is not searched for: certify delta at an epsilon, or both directions";
+                Err(Error::Unprovable { why: why.to_string() })
+            }
             Question::Epsilon { delta } => {
                 let answer = subject.whole.epsilon(delta, digits + MORE)?;
                 let ends = Outward::new(&answer.value, digits)?;
-                Self::of_profile(subject, question, ends, digits)
+                Self::of_profile(subject, (question, direction), ends, digits)
             }
             Question::Delta { epsilon } => {
-                let answer = subject.whole.delta(epsilon, digits + MORE)?;
+                let answer = decisions::certified_delta(&subject.whole, direction, epsilon, digits + MORE)?;
                 let ends = Outward::new(&answer.value, digits)?;
                 if ends.upper == 0 {
                     return Err(Error::Unprovable { why: NO_DELTA.to_string() });
                 }
-                Self::of_profile(subject, question, ends, digits)
+                Self::of_profile(subject, (question, direction), ends, digits)
             }
-            Question::Beta { alpha } => Self::of_tradeoff(subject, alpha, digits),
+            Question::Beta { alpha } => Self::of_tradeoff(subject, alpha, direction, digits),
+            Question::Decision { prior } => decisions::of_decision(subject, prior, direction, digits),
+            Question::Events { prior, probability } => {
+                decisions::of_events(subject, (prior, probability), direction, digits)
+            }
+            other => Self::of_both(subject, other, direction, digits),
+        }
+    }
+
+    /// Claims that have no direction.
+    fn of_both(
+        subject: &Resolved,
+        question: &Question,
+        direction: Option<Direction>,
+        digits: u32,
+    ) -> Result<Certificate> {
+        if direction.is_some() {
+            let why = format!("a claim about {} has no direction", question.about());
+            return Err(Error::Unprovable { why });
+        }
+        match question {
             Question::Zcdp { delta } => {
                 let value = conversions::zcdp_epsilon(&subject.whole.rho(), delta, digits + MORE);
                 Self::of_formula(subject, question, &value, digits)
@@ -146,6 +187,7 @@ impl Certificate {
                 Self::of_formula(subject, question, &value, digits)
             }
             Question::Scale { .. } => Err(Error::unsuitable("a calibration is certified by Certificate::calibrated")),
+            other => Err(Error::fault(format!("a claim about {} has a direction, or both", other.about()))),
         }
     }
 
@@ -157,12 +199,18 @@ impl Certificate {
     }
 
     /// epsilon or delta: one value of the profile for each end.
-    fn of_profile(subject: &Resolved, question: &Question, outward: Outward, digits: u32) -> Result<Certificate> {
+    fn of_profile(
+        subject: &Resolved,
+        (question, direction): (&Question, Option<Direction>),
+        outward: Outward,
+        digits: u32,
+    ) -> Result<Certificate> {
         let whole = &subject.whole;
         let Outward { lower, upper, room } = outward;
-        let claim = Claim::new(subject, question.clone(), Ends { lower: lower.clone(), upper: upper.clone() })?;
+        let ends = Ends { lower: lower.clone(), upper: upper.clone() };
+        let claim = Claim::new(subject, question.clone(), ends)?.of(direction)?;
         let evaluator = whole.evaluator();
-        let ln_delta = |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon);
+        let ln_delta = |epsilon: &Rational| decisions::ln_delta_of(&evaluator, direction, epsilon);
         // For each end, the epsilon of the profile, and the share of its delta that the errors may take.
         let aim = |end: &Rational| -> Result<(Rational, f64, f64)> {
             let (at, room) = match question {
@@ -192,20 +240,19 @@ impl Certificate {
     }
 
     /// beta at alpha, by three values of the profile.
-    fn of_tradeoff(subject: &Resolved, alpha: &Rational, digits: u32) -> Result<Certificate> {
-        let whole = &subject.whole;
-        let Points { epsilons, value, room } = Points::around(whole, alpha, digits)?;
+    fn of_tradeoff(
+        subject: &Resolved,
+        alpha: &Rational,
+        direction: Option<Direction>,
+        digits: u32,
+    ) -> Result<Certificate> {
+        let function = Function { whole: &subject.whole, direction, alpha };
+        let Points { epsilons, value, room } = Points::around(&function, digits)?;
         let outward = Outward::new(&value, digits)?;
         let ends = Ends { lower: outward.lower, upper: outward.upper };
-        let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?;
-        let epsilon = epsilons[1].clone().abs();
+        let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?.of(direction)?;
         let error = room.min(outward.room.to_f64()) / 16.0;
-        let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
-        let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: libm::log(error) };
-        let upper = parts::all(&claim.paths, aim)?;
-        let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
-        Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) }
-            .within_the_checkers_limit()
+        decisions::proven_at(subject, claim, epsilons, error, digits)
     }
 
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.

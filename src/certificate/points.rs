@@ -5,9 +5,11 @@
 
 use rug::{Float, Rational};
 
+use super::decisions::{delta_of, ln_delta_of, opposite};
 use crate::{
     account::{Account, Whole, supporting},
     error::{Error, Result},
+    law::Direction,
     numeric::{Enclosure, rational},
 };
 
@@ -33,16 +35,32 @@ struct Line {
     height: Float,
 }
 
+/// A trade-off function at a type I error: that of both directions, or the least P(not S) where Q(S) <= alpha with P the law of one.
+pub(super) struct Function<'a> {
+    pub whole: &'a Whole,
+    pub direction: Option<Direction>,
+    pub alpha: &'a Rational,
+}
+
+impl Function<'_> {
+    /// The direction whose delta a line has: of negative eps, which are mirrored, that of the other.
+    fn direction_at(&self, is_mirrored: bool) -> Option<Direction> {
+        if is_mirrored { self.direction.map(opposite) } else { self.direction }
+    }
+}
+
 impl Points {
     /// The points around the greatest height that enclose f(alpha) most closely, to about 10^-digits of it.
-    pub(super) fn around(whole: &Whole, alpha: &Rational, digits: u32) -> Result<Points> {
+    pub(super) fn around(function: &Function, digits: u32) -> Result<Points> {
+        let &Function { whole, alpha, .. } = function;
         if *alpha <= 0 || *alpha >= 1 {
             let expected = "a type I error above 0 and below 1: at 0 and 1 every trade-off function is 1 - alpha";
             return Err(Error::out_of_range("alpha", rational::display(alpha), expected));
         }
         let evaluator = whole.evaluator();
         let line = |epsilon: &Rational| -> Result<Line> {
-            let delta = evaluator.hockey_stick(&epsilon.clone().abs(), digits + MORE)?.value;
+            let direction = function.direction_at(*epsilon < 0);
+            let delta = delta_of(&evaluator, direction, &epsilon.clone().abs(), digits + MORE)?;
             let middle = (delta.lower().clone() + delta.upper()) / 2_u32;
             let exp = Float::with_val(BITS, epsilon).exp();
             let rest = Float::with_val(BITS, 1) - Float::with_val(BITS, middle);
@@ -50,7 +68,7 @@ impl Points {
             Ok(Line { exp, height })
         };
         let mut best: Option<Points> = None;
-        for center in centers(whole, alpha)? {
+        for center in centers(function)? {
             let middle = line(&center)?;
             for decimals in 1..=digits + 4 {
                 let width = Rational::from((1, rug::Integer::from(rug::Integer::u_pow_u(10, decimals))));
@@ -88,17 +106,22 @@ fn enclosed(epsilons: [Rational; 3], [x, y, z]: [&Line; 3]) -> Option<Points> {
 }
 
 /// The likely places of the greatest height: from a search in doubles, and at the nearest loss, where lines meet on a lattice.
-fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
+fn centers(function: &Function) -> Result<Vec<Rational>> {
+    let &Function { whole, alpha, .. } = function;
     let mut own = match whole {
         Whole::Composition(one) => one.clone(),
         Whole::WorstPath(worst) => worst.composition((0, 0))?,
     };
     if !own.is_symmetric() {
-        return Ok(vec![highest_approx(whole, alpha)?]);
+        return Ok(vec![highest_approx(function)?]);
     }
     let mut centers = Vec::new();
     for _ in 0..2 {
-        let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
+        // Beyond one half doubles know the complement of alpha better.
+        let epsilon = match *alpha > Rational::from((1, 2)) {
+            true => highest_approx(function)?,
+            false => rational::from_f64(supporting::epsilon(&own, alpha)?)?,
+        };
         let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
         let loss = own.loss().at_most(&Rational::from(&epsilon + &half));
         // Far fewer digits than those of a double suffice for a value that is not a loss.
@@ -113,14 +136,17 @@ fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
     Ok(centers)
 }
 
-/// The place of the greatest height in doubles, where delta is the larger one of two directions: the height rises and falls once.
-fn highest_approx(whole: &Whole, alpha: &Rational) -> Result<Rational> {
+/// The place of the greatest height in doubles: the height rises and falls once, as it is concave in exp(eps).
+fn highest_approx(function: &Function) -> Result<Rational> {
     /// No finite loss of few counts is so large.
     const FAR: f64 = 100.0;
-    let (evaluator, alpha) = (whole.evaluator(), alpha.to_f64());
+    let evaluator = function.whole.evaluator();
+    let (alpha, complement) = (function.alpha.to_f64(), Rational::from(1 - function.alpha).to_f64());
     let height = |epsilon: f64| -> Result<f64> {
-        let rest = 1.0 - libm::exp(evaluator.ln_hockey_stick_approx(&rational::from_f64(epsilon.abs())?)?);
-        Ok(if epsilon >= 0.0 { rest - libm::exp(epsilon) * alpha } else { libm::exp(epsilon) * (rest - alpha) })
+        let direction = function.direction_at(epsilon < 0.0);
+        let delta = libm::exp(ln_delta_of(&evaluator, direction, &rational::from_f64(epsilon.abs())?)?);
+        let scale = libm::exp(epsilon);
+        Ok(if epsilon >= 0.0 { 1.0 - delta - scale * alpha } else { scale * (complement - delta) })
     };
     let (mut low, mut high) = (-FAR, FAR);
     for _ in 0..100 {

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{
     canonical,
-    claim::{Claim, Ends, Paths, Question, Target, ZCDP, name_of},
+    claim::{Claim, Ends, Paths, Question, Target, ZCDP, name_of, name_of_direction},
+    decisions,
     source::Source,
     terms::Terms,
 };
@@ -18,7 +19,9 @@ use crate::{
     error::{Error, Result},
     io::files::file_error,
     io::reading::read_at_most,
+    law::Direction,
     loss::{
+        evaluator::Evaluator,
         family::Units,
         law::{Group, Law, NoiseTable},
     },
@@ -41,6 +44,8 @@ struct ClaimForm {
     neighbors: String,
     paths: Vec<Vec<GroupForm>>,
     pairs: bool,
+    #[serde(default)]
+    direction: Option<String>,
     #[serde(default)]
     infinite: Option<String>,
     #[serde(default)]
@@ -105,13 +110,16 @@ impl Claim {
         if whole["sha256"] != canonical::seal(&whole) {
             return Err(wrong("does not have the SHA-256 of its content: it was changed or damaged".to_string()));
         }
-        let mut claim = whole["claim"].clone();
+        let claim = whole["claim"].clone();
         if !is_old {
             Source::check(&whole["source"]).map_err(|why| wrong(format!("its source: {why}")))?;
         }
-        drop_direction(&mut claim, is_old).map_err(|why| wrong(format!("its claim: {why}")))?;
+        check_newer_keys(&claim, is_old).map_err(|why| wrong(format!("its claim: {why}")))?;
         let form = ClaimForm::deserialize(claim).map_err(|why| wrong(format!("its claim: {why}")))?;
-        form.claim().map_err(|why| wrong(format!("its claim: {why}")))
+        let claim = form.claim().map_err(|why| wrong(format!("its claim: {why}")))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        claim.check_name(&name).map_err(|why| wrong(format!("its subject: {why}")))?;
+        Ok(claim)
     }
 
     /// The subject of the claim as an account, with the unscaled noise.
@@ -137,9 +145,11 @@ impl Claim {
     pub fn recompute(&self) -> Result<(Certainty, Certainty)> {
         let whole = self.whole()?;
         let Ends { lower, upper } = &self.ends;
-        let above =
-            |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, Enclosure::at_most, delta);
-        let below = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, at_least, delta);
+        let of = self.direction;
+        let above = |whole: &Whole, epsilon: &Rational, delta: &Rational| {
+            decide((whole, of), epsilon, Enclosure::at_most, delta)
+        };
+        let below = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide((whole, of), epsilon, at_least, delta);
         // Nothing can be proven to be below zero.
         let unless_zero = |decided: &dyn Fn() -> Result<Certainty>| {
             if *lower == 0 { Ok(Certainty::Yes) } else { decided() }
@@ -175,28 +185,51 @@ impl Claim {
                 Ok(within(&super::posterior(&self.paths, prior, noisy, 40)?, &self.ends))
             }
             Question::Beta { alpha } => {
-                let mut answer = (Certainty::Undecided, Certainty::Undecided);
                 let evaluator = whole.evaluator();
-                for digits in DIGITS {
-                    // Of a pair that is not symmetric the claim is about the function that has the larger profile.
-                    let hull = whole.tradeoff_hull_by(&evaluator, alpha, digits)?;
-                    let beta = match hull {
-                        Some(hull) => hull.value,
-                        None => whole.tradeoff_by(&evaluator, alpha, digits)?.value,
-                    };
-                    answer = within(&beta, &self.ends);
-                    if ![answer.0, answer.1].contains(&Certainty::Undecided) {
-                        break;
-                    }
-                }
-                Ok(answer)
+                within_some(&self.ends, |digits| beta(&whole, &evaluator, alpha, of, digits))
+            }
+            Question::Decision { prior } => {
+                within_some(&self.ends, |digits| Ok(decisions::correct(&whole, prior, of, digits)?.value))
+            }
+            Question::Events { prior, probability } => {
+                within_some(&self.ends, |digits| decisions::posterior(&whole, prior, probability, of, digits))
             }
         }
     }
 }
 
-/// Removes the reserved key of a claim, which has to be null. A claim of the previous version has none of the three newer keys.
-fn drop_direction(claim: &mut Value, is_old: bool) -> Result<()> {
+/// A point of the trade-off function: of one direction its own. Of both it is that of the larger profile, where the pair is not symmetric.
+fn beta(
+    whole: &Whole,
+    evaluator: &Evaluator,
+    alpha: &Rational,
+    direction: Option<Direction>,
+    digits: u32,
+) -> Result<Enclosure> {
+    let found = match direction {
+        Some(direction) => whole.tradeoff_of_direction_by(evaluator, direction, alpha, digits)?,
+        None => whole.tradeoff_hull_by(evaluator, alpha, digits)?,
+    };
+    match found {
+        Some(found) => Ok(found.value),
+        None => Ok(whole.tradeoff_by(evaluator, alpha, digits)?.value),
+    }
+}
+
+/// Whether both ends hold, by as many digits as decide.
+fn within_some(ends: &Ends, value: impl Fn(u32) -> Result<Enclosure>) -> Result<(Certainty, Certainty)> {
+    let mut answer = (Certainty::Undecided, Certainty::Undecided);
+    for digits in DIGITS {
+        answer = within(&value(digits)?, ends);
+        if ![answer.0, answer.1].contains(&Certainty::Undecided) {
+            break;
+        }
+    }
+    Ok(answer)
+}
+
+/// A claim of the previous version has none of the three newer keys, and one of this version has all.
+fn check_newer_keys(claim: &Value, is_old: bool) -> Result<()> {
     for name in ["direction", "infinite", "laws"] {
         match claim.get(name) {
             Some(_) if is_old => {
@@ -209,17 +242,8 @@ fn drop_direction(claim: &mut Value, is_old: bool) -> Result<()> {
                     "the claim has no key {name:?}: it is expected, null if it says nothing"
                 )));
             }
-            Some(Value::Null) | None => (),
-            Some(other) if name == "direction" => {
-                let why =
-                    format!("direction is {other} in the claim: null is expected, as no other value is supported yet");
-                return Err(Error::unsuitable(why));
-            }
-            Some(_) => (),
+            Some(_) | None => (),
         }
-    }
-    if let Some(fields) = claim.as_object_mut() {
-        fields.remove("direction");
     }
     Ok(())
 }
@@ -254,7 +278,7 @@ fn at_least(value: &Enclosure, target: &Rational) -> Certainty {
 
 /// Is the delta of an epsilon at most, or at least, a target?
 fn decide(
-    whole: &Whole,
+    (whole, direction): (&Whole, Option<Direction>),
     epsilon: &Rational,
     is: fn(&Enclosure, &Rational) -> Certainty,
     target: &Rational,
@@ -262,7 +286,7 @@ fn decide(
     let evaluator = whole.evaluator();
     let mut answer = Certainty::Undecided;
     for digits in DIGITS {
-        answer = is(&evaluator.hockey_stick(epsilon, digits)?.value, target);
+        answer = is(&decisions::delta_of(&evaluator, direction, epsilon, digits)?, target);
         if answer != Certainty::Undecided {
             break;
         }
@@ -295,7 +319,9 @@ impl ClaimForm {
             paths: Paths { given: groups.clone(), groups, infinite, pairs: self.pairs },
             question: self.question()?,
             ends: Ends { lower: rational::parse(&self.lower)?, upper: rational::parse(&self.upper)? },
+            direction: self.direction.as_deref().map(direction).transpose()?,
         };
+        claim.check_direction()?;
         if claim.fits_grid() {
             return Ok(claim);
         }
@@ -327,24 +353,33 @@ impl ClaimForm {
             },
             "zcdp" => Question::Zcdp { delta: given("delta")?.parse()? },
             "orders" => Question::Orders { delta: given("delta")?.parse()? },
-            "marginal" => {
-                let prior = rational::parse(given("prior")?)?;
-                risk::check_prior(&prior)?;
-                Question::Marginal { prior }
+            "marginal" => Question::Marginal { prior: prior(given("prior")?)? },
+            "decision" => Question::Decision { prior: prior(given("prior")?)? },
+            "events" => {
+                Question::Events { prior: prior(given("prior")?)?, probability: given("probability")?.parse()? }
             }
             "posterior" => {
                 let noisy = value("noisy")?;
                 let wrong = |_| Error::malformed("noisy", noisy, "a list of whole numbers");
-                let prior = rational::parse(given("prior")?)?;
-                risk::check_prior(&prior)?;
-                Question::Posterior { prior, noisy: Vec::deserialize(noisy).map_err(wrong)? }
+                Question::Posterior { prior: prior(given("prior")?)?, noisy: Vec::deserialize(noisy).map_err(wrong)? }
             }
             other => {
                 return Err(Error::unknown(
                     "claim",
                     other,
                     "there are",
-                    ["beta", "delta", "epsilon", "marginal", "orders", "posterior", "scale", "zcdp"],
+                    [
+                        "beta",
+                        "decision",
+                        "delta",
+                        "epsilon",
+                        "events",
+                        "marginal",
+                        "orders",
+                        "posterior",
+                        "scale",
+                        "zcdp",
+                    ],
                 ));
             }
         };
@@ -358,6 +393,17 @@ impl ClaimForm {
             ))),
         }
     }
+}
+
+fn prior(text: &str) -> Result<Rational> {
+    let prior = rational::parse(text)?;
+    risk::check_prior(&prior)?;
+    Ok(prior)
+}
+
+fn direction(name: &str) -> Result<Direction> {
+    let named = Direction::ALL.into_iter().find(|one| name_of_direction(*one) == name);
+    named.ok_or_else(|| Error::unknown("direction", name, "there are", ["with", "without"]))
 }
 
 /// The grid of a claim about the scale of noise, and its decimals.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     memo::{self, Date, Memo},
     release::Release,
@@ -10,7 +10,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    arguments::quantity,
+    arguments::{number, quantity},
     exit::Exit,
     invocation,
     output::{self, count_of},
@@ -37,6 +37,13 @@ pub struct Args {
     /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true, conflicts_with = "verify")]
     delta: String,
+    /// Also state the largest probability of a correct decision with this prior probability of presence (of either answer under bounded neighbors), and the largest
+    /// posterior probability after events of at least probability DELTA, 0 < P < 1
+    #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["verify", "ledger"])]
+    prior: Option<String>,
+    /// Also state the largest power of tests with this type I error, 0 < ALPHA < 1
+    #[arg(long, value_name = "ALPHA", allow_hyphen_values = true, conflicts_with_all = ["verify", "ledger"])]
+    alpha: Option<String>,
     /// The date of the memo [default: today, in universal time]
     #[arg(long, value_name = "YYYY-MM-DD", allow_hyphen_values = true)]
     date: Option<String>,
@@ -83,10 +90,20 @@ pub fn run(args: &Args) -> Result<Exit> {
         None => Date::today(),
     };
     dp_assay::memo::check_folder(&args.out).context("--out")?;
+    let prior = args.prior.as_deref().map(|text| number("--prior", text)).transpose()?;
+    if let Some(prior) = &prior {
+        dp_assay::risk::check_prior(prior).context("--prior")?;
+    }
+    let alpha = args.alpha.as_deref().map(|text| number("--alpha", text)).transpose()?;
+    if alpha.as_ref().is_some_and(|alpha| *alpha <= 0 || *alpha >= 1) {
+        bail!("--alpha {}: expected a type I error above 0 and below 1", args.alpha.as_deref().unwrap_or_default());
+    }
     let provenance = invocation::provenance()?;
     let request = memo::Request {
         delta: quantity("--delta", &args.delta)?,
         digits: args.digits,
+        prior,
+        alpha,
         date,
         command: without(&provenance.command_line, &["--out", "--date"]),
         inputs: provenance.inputs,

@@ -9,8 +9,9 @@ use dp_assay::{
         Delta,
         promise::{GridOf, Promise},
     },
-    certificate::{self, Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target},
+    certificate::{self, Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target, name_of_direction},
     deployments,
+    law::Direction,
     numeric::rational,
     replication::certified,
 };
@@ -42,6 +43,13 @@ pub struct Args {
     /// The type I error at which the trade-off function is certified, 0 < alpha < 1
     #[arg(long, value_name = "ALPHA", allow_hyphen_values = true)]
     alpha: Option<String>,
+    /// The prior probability at which the largest probability of a correct decision is certified, 0 < prior < 1; with --delta the largest posterior probability
+    /// after events of at least probability DELTA
+    #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["epsilon", "alpha", "calibrate"])]
+    prior: Option<String>,
+    /// Of one direction, and not the worse of both: with --epsilon delta, with --alpha tests, with --prior the prior of presence (with), or of absence (without)
+    #[arg(long, value_enum, conflicts_with_all = ["calibrate", "row", "rocq"])]
+    direction: Option<Side>,
     /// The least common factor on all noise that is enough for --epsilon, or --match, at --delta; and the next smaller, which is not
     #[arg(long)]
     calibrate: bool,
@@ -58,7 +66,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "PAPER/ID",
-        conflicts_with_all = ["delta", "epsilon", "alpha", "calibrate", "match_", "scale_all", "decimals", "release", "level", "discrete_gaussian", "discrete_laplace", "gaussian"]
+        conflicts_with_all = ["delta", "epsilon", "alpha", "prior", "calibrate", "match_", "scale_all", "decimals", "release", "level", "discrete_gaussian", "discrete_laplace", "gaussian"]
     )]
     row: Option<String>,
     /// The certificate, a JSON file; an existing one is replaced
@@ -85,6 +93,22 @@ pub struct Args {
 #[derive(Clone, Copy, ValueEnum)]
 enum Match {
     Zcdp,
+}
+
+/// The data set whose law is the first of a direction.
+#[derive(Clone, Copy, ValueEnum)]
+enum Side {
+    With,
+    Without,
+}
+
+impl From<Side> for Direction {
+    fn from(side: Side) -> Direction {
+        match side {
+            Side::With => Direction::Remove,
+            Side::Without => Direction::Add,
+        }
+    }
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -143,7 +167,7 @@ impl Args {
 
     /// Writes the checker and no certificate.
     fn checker_alone(&self, checker: Option<PathBuf>) -> Result<Exit> {
-        let asks = [&self.delta, &self.epsilon, &self.alpha, &self.row].iter().any(|text| text.is_some());
+        let asks = [&self.delta, &self.epsilon, &self.alpha, &self.prior, &self.row].iter().any(|text| text.is_some());
         if asks || self.calibrate || self.subject.is_given() {
             bail!(
                 "--out is missing: give a file for the certificate; --checker alone writes the checker and nothing else"
@@ -235,7 +259,8 @@ impl Args {
             }
             Asked::Of(question) => {
                 let subject = self.subject.resolve()?;
-                let certificate = Certificate::prove(&subject, &question, self.digits).map_err(named);
+                let direction = self.direction.map(Direction::from);
+                let certificate = Certificate::prove_of(&subject, &question, direction, self.digits).map_err(named);
                 Ok((certificate?, Some(subject)))
             }
         }
@@ -259,11 +284,21 @@ impl Args {
                 if self.scale_all { (GridOf::Factor, FACTOR_DECIMALS) } else { (GridOf::SmallestSigma2, DECIMALS) };
             return Ok(Asked::Calibration(promise, (grid_of, self.decimals.unwrap_or(decimals))));
         }
+        if let Some(text) = &self.prior {
+            let prior = number("--prior", text)?;
+            dp_assay::risk::check_prior(&prior).context("--prior")?;
+            return Ok(Asked::Of(match delta()? {
+                Some(probability) => Question::Events { prior, probability },
+                None => Question::Decision { prior },
+            }));
+        }
         let question = match (delta()?, &self.epsilon, &self.alpha) {
             (Some(delta), None, None) => Question::Epsilon { delta },
             (None, Some(text), None) => Question::Delta { epsilon: quantity("--epsilon", text)? },
             (None, None, Some(text)) => Question::Beta { alpha: number("--alpha", text)? },
-            (None, None, None) => bail!("say what to certify: --delta, --epsilon, --alpha, --calibrate or --row"),
+            (None, None, None) => {
+                bail!("say what to certify: --delta, --epsilon, --alpha, --prior, --calibrate or --row")
+            }
             _ => bail!("--delta, --epsilon and --alpha: give one of them, or --calibrate with --delta and --epsilon"),
         };
         Ok(Asked::Of(question))
@@ -281,6 +316,7 @@ impl Args {
             Some(subject) => put_relation(&mut object, subject),
             None => object["neighbors"] = json!(claim.neighbors.name()),
         }
+        object["direction"] = json!(claim.direction.map(name_of_direction));
         object["units"] = json!(claim.paths.units().len());
         object["source"] = certificate.source.json();
         object["file"] = json!(out);
@@ -331,6 +367,11 @@ fn what(claim: &Claim) -> &'static str {
 
 /// The conditions of the claim.
 pub fn given_in_words(claim: &Claim) -> String {
+    let of = match claim.direction {
+        Some(Direction::Remove) => ", of presence against absence",
+        Some(Direction::Add) => ", of absence against presence",
+        None => "",
+    };
     match &claim.question {
         Question::Scale { delta, target, grid: (grid, decimals) } => {
             let epsilon = match target {
@@ -351,7 +392,7 @@ pub fn given_in_words(claim: &Claim) -> String {
                     format!("{name} = {}", counts.iter().map(i64::to_string).collect::<Vec<_>>().join(" and "))
                 }
             };
-            question.given().iter().map(given).collect::<Vec<_>>().join(", ")
+            question.given().iter().map(given).collect::<Vec<_>>().join(", ") + of
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rug::Rational;
+
 use super::{date::Date, document::Document, html, markdown};
 use crate::{
     account::Delta,
@@ -19,6 +21,10 @@ pub struct Request {
     pub delta: Delta,
     /// Both ends of a number are within a relative distance of 10^-digits.
     pub digits: u32,
+    /// The prior probability of presence for decisions and posteriors of events, where the memo of a release states them; of either answer under bounded neighbors.
+    pub prior: Option<Rational>,
+    /// The type I error of tests, where the memo of a release states their power.
+    pub alpha: Option<Rational>,
     /// The date of the memo.
     pub date: Date,
     /// The words of a command that writes the same memo.

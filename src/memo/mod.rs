@@ -9,10 +9,12 @@
 //! | `html`, `markdown` | the two forms of the text |
 //! | `number` | a certified number with its certificate, or the reason why there is none |
 //! | `sentence` | the sentences of a Statement, which certificates bear or which say that they have none |
+//! | `decisions` | decisions at a prior, posteriors of events, and tests |
 //! | `draft` | the sections that all memos have |
 //! | `of_release`, `of_ledger`, `of_published` | the statements and the numbers of each kind of memo |
 
 pub mod date;
+mod decisions;
 pub mod document;
 mod draft;
 mod folder;

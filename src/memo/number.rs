@@ -5,8 +5,9 @@ use rug::Rational;
 use super::folder::File;
 use crate::{
     account::Account,
-    certificate::{Certificate, Given, Question},
+    certificate::{self, Certificate, Given, Question},
     error::{Error, Result},
+    law::Direction,
     numeric::{Enclosure, rational},
     release::subject::Resolved,
 };
@@ -28,27 +29,34 @@ pub(super) struct Number {
 impl Number {
     /// An epsilon or a delta of a subject. With a certificate, the ends are those that the certificate claims.
     pub fn prove(subject: &Resolved, question: &Question, digits: u32, file: &str) -> Result<Number> {
-        let why = match Certificate::prove(subject, question, digits) {
-            Ok(certificate) => return Ok(Number::of_certificate(&certificate, file)),
+        Self::prove_of(subject, (question, None), digits, file)
+    }
+
+    /// The same of one direction, also of decisions, posteriors of events and tests.
+    pub fn prove_of(
+        subject: &Resolved,
+        (question, direction): (&Question, Option<Direction>),
+        digits: u32,
+        file: &str,
+    ) -> Result<Number> {
+        let why = match Certificate::prove_of(subject, question, direction, digits) {
+            Ok(certificate) => return Ok(Number::of_certificate(certificate, file)),
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => reason(error),
         };
-        let value = match question {
-            Question::Delta { epsilon } => subject.whole.delta(epsilon, digits)?.value,
-            Question::Epsilon { delta } => subject.whole.epsilon(delta, digits)?.value,
-            other => return Err(Error::fault(format!("a memo has no number {}", other.about()))),
+        let value = match (question, direction) {
+            (Question::Epsilon { delta }, None) => subject.whole.epsilon(delta, digits)?.value,
+            (question, direction) => certificate::value_of(&subject.whole, question, direction, digits)?,
         };
         Ok(Number::of_enclosure(&value, why))
     }
 
-    /// The number that a certificate claims.
-    pub fn of_certificate(certificate: &Certificate, file: &str) -> Number {
+    /// The number that a certificate claims. Its subject names the file.
+    pub fn of_certificate(mut certificate: Certificate, file: &str) -> Number {
+        let about = claim_in_words(&certificate);
+        certificate.claim.name(&format!("{file}.json"));
         let ends = &certificate.claim.ends;
-        let file = File {
-            name: format!("certificates/{file}.json"),
-            text: certificate.text(),
-            about: claim_in_words(certificate),
-        };
+        let file = File { name: format!("certificates/{file}.json"), text: certificate.text(), about };
         Number {
             lower: rational::display(&ends.lower),
             upper: rational::display(&ends.upper),
@@ -98,9 +106,16 @@ fn claim_in_words(certificate: &Certificate) -> String {
     let given: Vec<String> = claim.question.given().iter().map(given).collect();
     let about = match &claim.question {
         Question::Scale { .. } => "least factor on all noise (not enough, enough)",
+        Question::Decision { .. } => "probability of a correct decision",
+        Question::Events { .. } => "posterior probability after events",
         question => question.about(),
     };
-    format!("{about} between {lower} and {upper} at {}; {}", given.join(", "), claim.subject)
+    let direction = match claim.direction {
+        Some(Direction::Remove) => ", of presence against absence",
+        Some(Direction::Add) => ", of absence against presence",
+        None => "",
+    };
+    format!("{about} between {lower} and {upper} at {}{direction}; {}", given.join(", "), claim.subject)
 }
 
 /// A name for a file, of small letters, digits and hyphens.

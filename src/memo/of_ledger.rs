@@ -12,14 +12,17 @@ use super::{
     sentence::{borne, least_epsilon, quotable, quoted, unborne},
 };
 use crate::{
-    account::ledger::{Balance, Ledger},
+    account::{
+        Whole,
+        ledger::{Balance, Ledger},
+    },
     certificate::{Certificate, Question},
-    error::Result,
+    error::{Error, Result},
     io::{provenance::sha256_of_text, reading::read_text},
     ledger::{Kind, LedgerEntry, LedgerFile, Population, log_path},
     numeric::{Enclosure, rational},
     release::{
-        Release, bundled_text,
+        Release, bundled_text, is_guarantee,
         subject::{Resolved, Subject},
     },
 };
@@ -100,16 +103,18 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
     let alone = account.each(&request.delta, request.digits)?;
     let mut lines = Vec::new();
     let mut files = vec![format!("{}-all", slug(name))];
-    for (entry, balance) in population.entries.iter().zip(&alone) {
+    for (place, (entry, balance)) in population.entries.iter().zip(&alone).enumerate() {
         let file = free_name(format!("{}-{}", slug(name), slug(&entry.name)), &files);
         let title = format!("{origin}, {}: {}", quotable(name), entry.shown());
-        let number = number_of_entry((population, entry), balance, (&file, title), request)?;
+        let only = Ledger::new(vec![account.entries()[place].clone()], account.units())?;
+        let number = number_of_entry((population, entry, &only), balance, (&file, title), request)?;
         files.push(file);
         lines.push(line(entry.shown(), balance, number));
     }
     let known = population.entries.iter().filter(|entry| !entry.is_budget_only()).count();
     let composed = account.composed(&request.delta, request.digits)?;
-    let number = number_of_all((population, &account), &composed, origin, request)?;
+    let title = format!("{origin}, {}: {known} of {} releases composed", quotable(name), population.entries.len());
+    let number = number_of_all((population, &account), &composed, title, request)?;
     let unknown: Vec<&str> =
         (population.entries.iter().filter(|entry| entry.is_budget_only())).map(|entry| entry.name.as_str()).collect();
     let all = if unknown.is_empty() {
@@ -134,6 +139,7 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
         let what =
             format!("{known} of {} releases about \"{}\" composed are", population.entries.len(), quotable(name));
         let (relation, delta) = (format!("under {} neighbors ", neighbors.name()), rational::display(&request.delta));
+        // The lower end is that of the account: of a guarantee, or of ways that no record takes together, the truth may be smaller.
         let may_be_less = population.may_be_more_private(&account);
         let ends = match may_be_less {
             None => format!("at least {} and at most {}", number.lower, number.upper),
@@ -241,15 +247,15 @@ fn row(line: &Line) -> Vec<String> {
 
 /// The epsilon of an entry alone, under the relation of the population.
 fn number_of_entry(
-    (population, entry): (&Population, &LedgerEntry),
+    (population, entry, only): (&Population, &LedgerEntry, &Ledger),
     balance: &Balance,
     (file, title): (&str, String),
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &balance.epsilon else { return Ok(None) };
     let Some(release) = entry.release().filter(|_| entry.kind == Kind::Release) else {
-        let why = "the worst over all ways of a record has no certificate";
-        return Ok(Some(Number::of_enclosure(&answer.value, why.to_string())));
+        let certificate = certificate_of(only, (population, title), request);
+        return Ok(Some(checked(certificate, answer.value.clone(), file)?));
     };
     let subject = Subject {
         release: Some(release.clone()),
@@ -270,26 +276,41 @@ fn free_name(name: String, taken: &[String]) -> String {
     std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name)
 }
 
-/// The epsilon of all releases composed.
+/// The epsilon of all releases composed of which more than the budget is known.
 fn number_of_all(
     (population, account): (&Population, &Ledger),
     composed: &Balance,
-    origin: &str,
+    title: String,
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &composed.epsilon else { return Ok(None) };
     let file = format!("{}-all", slug(&population.name));
-    let certificate = match account.single()? {
-        Some(composition) => {
-            let title = format!("{origin}, {}: all composed", quotable(&population.name));
-            prove(&Resolved::of_composition(title, population.neighbors, composition), request)
-        }
-        None => {
-            let why = "the worst over all combinations of the block paths or mixes of several releases has no certificate; each release alone has its own";
-            return Ok(Some(Number::of_enclosure(&answer.value, why.to_string())));
-        }
-    };
+    let known = account.entries().iter().filter(|entry| !entry.paths.is_empty()).cloned().collect();
+    let certificate =
+        Ledger::new(known, account.units()).and_then(|known| certificate_of(&known, (population, title), request));
     Ok(Some(checked(certificate, answer.value.clone(), &file)?))
+}
+
+/// The most ways of a record, or pairs of them, of whose worst a certificate is searched for: of the hundreds of a ledger it may take hours.
+const MOST_WAYS: usize = 200;
+
+/// The certificate of everything in a ledger: the worst of all ways of a record, where they are one account.
+fn certificate_of(
+    ledger: &Ledger,
+    (population, title): (&Population, String),
+    request: &Request,
+) -> Result<Certificate> {
+    let whole = ledger.whole()?;
+    if let Whole::WorstPath(worst) = &whole
+        && worst.count() > MOST_WAYS
+    {
+        let why = format!(
+            "it is the worst of {} ways of a record, and a memo has certificates of at most {MOST_WAYS}; each release alone has its own",
+            worst.count()
+        );
+        return Err(Error::Unprovable { why });
+    }
+    prove(&Resolved::of_whole(title, population.neighbors, whole)?, request)
 }
 
 fn prove(subject: &Resolved, request: &Request) -> Result<Certificate> {
@@ -307,7 +328,7 @@ fn checked(certificate: Result<Certificate>, value: Enclosure, file: &str) -> Re
     let is_same = value.lower_rational().is_some_and(|lower| lower <= ends.upper)
         && value.upper_rational().is_some_and(|upper| upper >= ends.lower);
     match is_same {
-        true => Ok(Number::of_certificate(&certificate, file)),
+        true => Ok(Number::of_certificate(certificate, file)),
         false => {
             let why = "a certificate of the release alone is about another account than that of this ledger";
             Ok(Number::of_enclosure(&value, why.to_string()))

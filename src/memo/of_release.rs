@@ -5,6 +5,7 @@ use std::path::Path;
 use rug::Rational;
 
 use super::{
+    decisions::{Stated, numbers, question, stated},
     draft::{Draft, changed, common_assumptions, common_limits, table},
     folder::{Memo, Request},
     number::{Number, slug},
@@ -51,9 +52,10 @@ pub fn of_release(
     for file in files {
         draft.copy_file(Path::new(file), request)?;
     }
+    let more = stated(&everything(subject), request, subject.may_be_more_private().is_none())?;
     let lines = lines(subject, request)?;
     let no_epsilon = Question::Delta { epsilon: Epsilon::try_from(Rational::new())? };
-    let advantage = Number::prove(subject, &no_epsilon, request.digits, "delta-at-epsilon-0")?;
+    let advantage = Number::prove(&everything(subject), &no_epsilon, request.digits, "delta-at-epsilon-0")?;
     let Some(whole) = lines.last() else { return Err(Error::EmptyComposition) };
     draft.about = vec![format!(
         "{} neighbors ({}), delta = {}",
@@ -61,7 +63,7 @@ pub fn of_release(
         subject.unit().meaning(),
         rational::display(&request.delta)
     )];
-    draft.statement = statement(subject, whole, &advantage, request);
+    draft.statement = statement(subject, whole, &advantage, &more, request);
     draft.numbers = vec![
         table(
             "Epsilon: the truth lies between both ends.",
@@ -76,6 +78,9 @@ pub fn of_release(
             &[0, 3],
         ),
     ];
+    if !more.is_empty() {
+        draft.numbers.push(numbers(&more));
+    }
     for line in &lines {
         match &line.epsilon {
             Some(number) => draft.take(&format!("epsilon of {}", line.name), number),
@@ -83,9 +88,18 @@ pub fn of_release(
         }
     }
     draft.take("advantage", &advantage);
+    more.iter().for_each(|stated| draft.take(&stated.name, &stated.number));
     draft.assumptions = assumptions(subject, request);
     draft.not_said = common_limits();
     Ok(draft.finish(request))
+}
+
+/// The subject under a title that says that it is everything: no certificate of a level has it.
+fn everything(subject: &Resolved) -> Resolved {
+    let whole = if subject.levels.is_empty() { "all" } else { "all composed" };
+    let mut all = subject.clone();
+    all.title = format!("{}, {whole}", subject.title);
+    all
 }
 
 /// The levels, and the whole last.
@@ -97,7 +111,8 @@ fn lines(subject: &Resolved, request: &Request) -> Result<Vec<Line>> {
         (name, part, file)
     });
     let whole = if parts.is_empty() { "all" } else { "all composed" };
-    let all: Vec<_> = of_levels.chain([(whole.to_string(), subject, "epsilon-all".to_string())]).collect();
+    let everything = everything(subject);
+    let all: Vec<_> = of_levels.chain([(whole.to_string(), &everything, "epsilon-all".to_string())]).collect();
     parallel::try_map(&all, |(name, part, file)| {
         let question = Question::Epsilon { delta: request.delta.clone() };
         let (epsilon, compared) = match Number::prove(part, &question, request.digits, file) {
@@ -134,7 +149,7 @@ fn row(line: &Line) -> Vec<String> {
     ]
 }
 
-fn statement(subject: &Resolved, whole: &Line, advantage: &Number, request: &Request) -> Vec<String> {
+fn statement(subject: &Resolved, whole: &Line, advantage: &Number, more: &[Stated], request: &Request) -> Vec<String> {
     let delta = rational::display(&request.delta);
     let more_private = subject.may_be_more_private();
     let mut said = match &whole.epsilon {
@@ -145,6 +160,7 @@ fn statement(subject: &Resolved, whole: &Line, advantage: &Number, request: &Req
         said.push(unborne(&format!("The mechanism may be more private: {why}.")));
     }
     said.extend(decision(subject, advantage, more_private));
+    said.extend(more.iter().flat_map(|stated| stated.sentences.clone()));
     if let (Some(epsilon), Some(compared)) = (&whole.epsilon, &whole.compared)
         && epsilon.ends[1] != Some(Rational::new())
     {
@@ -199,7 +215,7 @@ fn decision(subject: &Resolved, advantage: &Number, more_private: Option<&str>) 
         format!(
             "An adversary who knows everything else and decides, from all that is published, {}, with even odds beforehand, is right with a probability of at most {}: \
              at most {} times in 100.",
-            subject.unit().question(),
+            question(subject),
             right(most).upper_text(12),
             in_hundred(most),
         ),

@@ -82,6 +82,8 @@ use self::bundled::{BUNDLED, NO_FILE};
 #[cfg(feature = "mechanisms")]
 pub(crate) use self::bundled::{LEDGERS, covers_state};
 pub(crate) use self::bundled::{find_text, place_beside};
+#[cfg(feature = "mechanisms")]
+pub(crate) use self::resolved::is_guarantee;
 pub use self::{
     bundled::bundled_text,
     levels::{GeoLevel, Mix, Paths, Published, Query, Release},

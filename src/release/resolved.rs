@@ -127,6 +127,11 @@ impl Together {
     }
 }
 
+/// Whether noise is known by a guarantee alone, which mechanisms with less loss have as well.
+pub(crate) fn is_guarantee(law: &Law) -> bool {
+    matches!(law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. })
+}
+
 /// The composition, or that of one way.
 fn one_way(whole: &Whole) -> Result<Composition> {
     match whole {
@@ -234,6 +239,12 @@ impl Resolved {
         }
     }
 
+    /// An account under a title, of which only this is known.
+    #[cfg_attr(not(feature = "mechanisms"), allow(dead_code, reason = "used by the memos of the feature mechanisms"))]
+    pub(crate) fn of_whole(title: String, neighbors: Neighbors, whole: Whole) -> Result<Resolved> {
+        Ok(Resolved { whole: whole.clone(), ..Resolved::of_composition(title, neighbors, one_way(&whole)?) })
+    }
+
     /// The SHA-256 of the text of the release from which it was made: `None` if that is no file, or the noise is not that of the file.
     pub fn release_sha256(&self) -> Option<&str> {
         self.release_sha256.as_deref()
@@ -297,10 +308,7 @@ impl Resolved {
     /// Whether some of the noise is known by a guarantee alone, so that numbers about it are upper bounds of the risk: the mechanism may spend less. An answer
     /// of randomized response is a mechanism, and attains its pair.
     pub fn is_known_by_guarantee(&self) -> bool {
-        let only_bounds = |query: &QueryPart| {
-            matches!(query.counts.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. })
-        };
-        self.queries.iter().any(only_bounds)
+        self.queries.iter().any(|query| is_guarantee(&query.counts.law))
     }
 
     /// Whom the account is about.

@@ -18,6 +18,7 @@ use super::{check_prior, odds, posterior_at};
 use crate::{
     account::{Account, Answer, Delta, Rho, conversions},
     error::Result,
+    law::Direction,
     loss::infinite::InfiniteLoss,
     numeric::Enclosure,
 };
@@ -26,8 +27,28 @@ use crate::{
 ///
 /// Of a guarantee it is an upper bound; of several block paths it is between that of one pair of paths and a bound for all.
 pub fn posterior_of_events(account: &impl Account, prior: &Rational, least: &Delta, digits: u32) -> Result<Answer> {
+    posterior_of_events_in(account, None, prior, least, digits)
+}
+
+/// The same of presence alone ([`Direction::Remove`]), or of absence alone; of both the larger.
+pub fn posterior_of_events_in(
+    account: &impl Account,
+    direction: Option<Direction>,
+    prior: &Rational,
+    least: &Delta,
+    digits: u32,
+) -> Result<Answer> {
     check_prior(prior)?;
-    let without = account.tradeoff(&Rational::from(1 - &**least), digits)?;
+    let (evaluator, alpha) = (account.evaluator(), Rational::from(1 - &**least));
+    // Tests of presence against absence, for presence, are those of a record that is added.
+    let of_one = |direction: Direction| {
+        let tested = direction.of([Direction::Add, Direction::Remove]);
+        account.tradeoff_of_direction_by(&evaluator, tested, &alpha, digits)
+    };
+    let without = match direction.map(of_one).transpose()?.flatten() {
+        Some(of_one) => of_one,
+        None => account.tradeoff_by(&evaluator, &alpha, digits)?,
+    };
     let bits = without.value.lower().prec().max(128);
     let real = |value: &Rational| Enclosure::rational(value, bits);
     // odds(posterior) = odds(prior) d / a, which falls with a; the event that occurs with probability d in any case has a = d.

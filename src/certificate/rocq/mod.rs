@@ -22,7 +22,7 @@ use rug::Rational;
 use super::{
     claim::{Claim, Ends, Paths, Question, Target},
     ends::{MORE, Outward},
-    points::Points,
+    points::{Function, Points},
     terms::as_given,
 };
 use crate::{
@@ -143,9 +143,11 @@ impl Formal {
             Question::Zcdp { .. }
             | Question::Orders { .. }
             | Question::Marginal { .. }
+            | Question::Decision { .. }
+            | Question::Events { .. }
             | Question::Posterior { .. } => {
                 return Err(unprovable(
-                    "are about epsilon, delta, calibrations and trade-off points, not yet about formulas",
+                    "are about epsilon, delta, calibrations and trade-off points, not yet about formulas, decisions and posteriors",
                 ));
             }
         })
@@ -157,6 +159,9 @@ impl FormalClaim {
     ///
     /// Refused are claims about continuous noise; on a lattice that is too fine, counts that are not discrete Gaussian; of several paths all but the smallest epsilon.
     pub fn new(claim: &Claim, lines: Option<&[Rational; 3]>) -> Result<FormalClaim> {
+        if claim.direction.is_some() {
+            return Err(unprovable("are about both directions, and this claim is about one"));
+        }
         let units: Vec<Vec<&Group>> =
             claim.paths.units().iter().map(|unit| claim.paths.given_of_unit(unit).collect()).collect();
         // Of a certificate that was read the guarantees themselves are not known.
@@ -182,7 +187,7 @@ impl FormalClaim {
             Question::Epsilon { delta } => subject.whole.epsilon(delta, digits + MORE)?.value,
             Question::Delta { epsilon } => subject.whole.delta(epsilon, digits + MORE)?.value,
             Question::Beta { alpha } => {
-                let points = Points::around(&subject.whole, alpha, digits)?;
+                let points = Points::around(&Function { whole: &subject.whole, direction: None, alpha }, digits)?;
                 lines = Some(points.epsilons);
                 points.value
             }

@@ -1,0 +1,184 @@
+//! Decisions between the two data sets of a pair, and posteriors of events: of one direction or of both (theorem P of `proofs/README.md`).
+
+use rug::{Rational, ops::Pow};
+
+use super::{
+    Certificate, Source,
+    claim::{Claim, Ends, Question},
+    ends::{MORE, Outward},
+    lower_hints,
+    parts::{self, Aim},
+    points::{Function, Points},
+};
+use crate::{
+    account::{Account, Answer, Delta, Epsilon, Whole},
+    error::{Error, Result},
+    law::Direction,
+    loss::evaluator::Evaluator,
+    numeric::{Enclosure, rational},
+    release::{Neighbors, subject::Resolved},
+    risk,
+};
+
+/// The direction in which the two data sets change places.
+pub(super) fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Remove => Direction::Add,
+        Direction::Add => Direction::Remove,
+    }
+}
+
+/// delta(epsilon) of one direction, or the larger of both.
+pub(super) fn delta_of(
+    evaluator: &Evaluator,
+    direction: Option<Direction>,
+    epsilon: &Rational,
+    digits: u32,
+) -> Result<Enclosure> {
+    let of_one = |direction| evaluator.of_direction(direction, |one| Ok(one.hockey_stick(epsilon, digits)?.value));
+    match direction.map(of_one).transpose()?.flatten() {
+        Some(value) => Ok(value),
+        None => Ok(evaluator.hockey_stick(epsilon, digits)?.value),
+    }
+}
+
+/// Its logarithm in doubles.
+pub(super) fn ln_delta_of(evaluator: &Evaluator, direction: Option<Direction>, epsilon: &Rational) -> Result<f64> {
+    let of_one = |direction| evaluator.of_direction(direction, |one| one.ln_hockey_stick_approx(epsilon));
+    match direction.map(of_one).transpose()?.flatten() {
+        Some(value) => Ok(value),
+        None => evaluator.ln_hockey_stick_approx(epsilon),
+    }
+}
+
+/// The certified delta at an epsilon, of one direction or the larger of both.
+pub(super) fn certified_delta(
+    whole: &Whole,
+    direction: Option<Direction>,
+    epsilon: &Epsilon,
+    digits: u32,
+) -> Result<Answer> {
+    let evaluator = whole.evaluator();
+    let of_one = |direction| whole.delta_of_direction_by(&evaluator, direction, epsilon, digits);
+    match direction.map(of_one).transpose()?.flatten() {
+        Some(answer) => Ok(answer),
+        None => whole.delta_by(&evaluator, epsilon.clone(), digits),
+    }
+}
+
+/// The largest probability of a correct decision, where the prior is that of the direction's first data set; the larger of both without a direction.
+pub(super) fn correct(whole: &Whole, prior: &Rational, direction: Option<Direction>, digits: u32) -> Result<Answer> {
+    match direction {
+        Some(Direction::Remove) => risk::bound::most_correct(whole, prior, Neighbors::AddRemove, digits),
+        Some(Direction::Add) => {
+            risk::bound::most_correct(whole, &Rational::from(1 - prior), Neighbors::AddRemove, digits)
+        }
+        None => risk::bound::most_correct(whole, prior, Neighbors::Bounded, digits),
+    }
+}
+
+/// An enclosure of a number that may be of one direction: delta, a decision, a posterior of events, or a point of the trade-off function. Of both directions that is
+/// the smaller function.
+pub(crate) fn value_of(
+    whole: &Whole,
+    question: &Question,
+    direction: Option<Direction>,
+    digits: u32,
+) -> Result<Enclosure> {
+    Ok(match question {
+        Question::Delta { epsilon } => certified_delta(whole, direction, epsilon, digits)?.value,
+        Question::Decision { prior } => correct(whole, prior, direction, digits)?.value,
+        Question::Events { prior, probability } => posterior(whole, prior, probability, direction, digits)?,
+        Question::Beta { alpha } => {
+            let evaluator = whole.evaluator();
+            let of_one = |direction| whole.tradeoff_of_direction_by(&evaluator, direction, alpha, digits);
+            match direction.map(of_one).transpose()?.flatten() {
+                Some(answer) => answer.value,
+                None => whole.tradeoff_by(&evaluator, alpha, digits)?.value,
+            }
+        }
+        other => return Err(Error::fault(format!("a number {} was requested of one direction", other.about()))),
+    })
+}
+
+/// Hints for the largest probability of a correct decision: one value of the profile for each end.
+pub(super) fn of_decision(
+    subject: &Resolved,
+    prior: &Rational,
+    direction: Option<Direction>,
+    digits: u32,
+) -> Result<Certificate> {
+    let whole = &subject.whole;
+    let value = correct(whole, prior, direction, digits + MORE)?.value;
+    let Outward { lower, upper, room } = Outward::new(&value, digits)?;
+    let ends = Ends { lower, upper: upper.min(Rational::from(1)) };
+    let claim = Claim::new(subject, Question::Decision { prior: prior.clone() }, ends)?.of(direction)?;
+    let blind = risk::bound::blind_guess(prior);
+    let other = Rational::from(1 - &blind);
+    let epsilon = rational::from_f64(Enclosure::rational(&Rational::from(&blind / &other), 64).ln().approximate())?;
+    // The errors of delta may be an eighth of the room, of which the smaller prior is the share.
+    let ln_error = (room / other).to_f64().ln() - 8_f64.ln();
+    // No loss may be as large as this epsilon: then any small delta is as good an aim.
+    let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?.max(ln_error);
+    let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
+    let upper = parts::all(&claim.paths, aim)?;
+    let is_better = claim.ends.lower > blind;
+    let lower = if is_better { vec![lower_hints(&claim.paths, whole, aim, digits)?] } else { Vec::new() };
+    Certificate { claim, lower, upper, points: None, source: Source::of(subject) }.within_the_checkers_limit()
+}
+
+/// The largest posterior after events of at least this probability, where the prior is that of the direction's first data set.
+pub(super) fn posterior(
+    whole: &Whole,
+    prior: &Rational,
+    probability: &Delta,
+    direction: Option<Direction>,
+    digits: u32,
+) -> Result<Enclosure> {
+    Ok(risk::events::posterior_of_events_in(whole, direction, prior, probability, digits)?.value)
+}
+
+/// Hints for it: the least probability of such an event under the second data set is a point of the other direction's trade-off function.
+pub(super) fn of_events(
+    subject: &Resolved,
+    (prior, probability): (&Rational, &Delta),
+    direction: Option<Direction>,
+    digits: u32,
+) -> Result<Certificate> {
+    risk::check_prior(prior)?;
+    let question = Question::Events { prior: prior.clone(), probability: probability.clone() };
+    // Refused before anything is computed.
+    let ends = Ends { lower: Rational::new(), upper: Rational::from(1) };
+    let mut claim = Claim::new(subject, question, ends)?.of(direction)?;
+    let alpha = Rational::from(1 - &**probability);
+    let function = Function { whole: &subject.whole, direction: direction.map(opposite), alpha: &alpha };
+    let Points { epsilons, value: against, room } = Points::around(&function, digits)?;
+    let (rest, bits) = (Rational::from(1 - prior), against.lower().prec());
+    let real = |value: Rational| Enclosure::rational(&value, bits);
+    let joint = Rational::from(prior * &**probability);
+    // d posterior / d a is -(1 - p) p d / (p d + (1 - p) a)^2.
+    let slope = (joint.to_f64() * rest.to_f64()) / (joint.to_f64() + rest.to_f64() * against.approximate()).pow(2);
+    let false_alarm = real(rest).mul(&against.clamp(0.0, 1.0));
+    let value = real(joint.clone()).div(&real(joint).add(&false_alarm));
+    let outward = Outward::new(&value, digits)?;
+    claim.ends = Ends { lower: outward.lower, upper: outward.upper.min(Rational::from(1)) };
+    let error = room.min(outward.room.to_f64() / slope) / 16.0;
+    proven_at(subject, claim, epsilons, error, digits)
+}
+
+/// The hints of a claim about a trade-off function, from its three points and the error that its deltas may have.
+pub(super) fn proven_at(
+    subject: &Resolved,
+    claim: Claim,
+    epsilons: [Rational; 3],
+    error: f64,
+    digits: u32,
+) -> Result<Certificate> {
+    let whole = &subject.whole;
+    let epsilon = epsilons[1].clone().abs();
+    let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
+    let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: error.ln() };
+    let upper = parts::all(&claim.paths, aim)?;
+    let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
+    Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) }.within_the_checkers_limit()
+}
