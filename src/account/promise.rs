@@ -345,7 +345,7 @@ pub fn calibrate<A: Account>(
         Promise::Outputs { .. } => one_by_one(&grid, guess, &family, &keeps, (&target, &delta))?,
         Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } | Promise::OneWay { .. } => {
             let found = grid.least_where(guess, &keeps)?;
-            let below = |least: &Least| stretches::below(&least.value, &grid, &family, (&target, &delta), &keeps);
+            let below = |least: &Least| stretches::below(&least.value, &grid, family, (&target, &delta), keeps);
             (found.as_ref().map(below).transpose()?.flatten().or(found), None)
         }
         Promise::Tradeoff { .. } | Promise::ZcdpCurve { .. } => (grid.least_where(guess, keeps)?, None),

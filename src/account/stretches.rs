@@ -82,7 +82,7 @@ pub(super) fn below<A: Account>(
             let near = family(&point)?.evaluator().ln_hockey_stick_approx(&epsilon)?;
             if near <= ln_delta + 1e-6 && holds(&point)? {
                 // The search begins at this point: rounded up to the grid.
-                let near = Rational::from(&point - Rational::from((1, 4)) / &scale);
+                let near = &point - Rational::from((1, 4)) / &scale;
                 return grid.least_where(near.to_f64(), holds);
             }
         }

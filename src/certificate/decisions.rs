@@ -117,7 +117,7 @@ pub(super) fn of_decision(
     let other = Rational::from(1 - &blind);
     let epsilon = rational::from_f64(Enclosure::rational(&Rational::from(&blind / &other), 64).ln().approximate())?;
     // The errors of delta may be an eighth of the room, of which the smaller prior is the share.
-    let ln_error = (room / other).to_f64().ln() - 8_f64.ln();
+    let ln_error = libm::log((room / other).to_f64() / 8.0);
     // No loss may be as large as this epsilon: then any small delta is as good an aim.
     let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?.max(ln_error);
     let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
@@ -177,7 +177,7 @@ pub(super) fn proven_at(
     let whole = &subject.whole;
     let epsilon = epsilons[1].clone().abs();
     let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
-    let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: error.ln() };
+    let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: libm::log(error) };
     let upper = parts::all(&claim.paths, aim)?;
     let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
     Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) }.within_the_checkers_limit()

@@ -4,9 +4,8 @@ use super::{entry::LedgerEntry, file::LedgerFile, population::Population};
 use crate::{
     account::{Counts, ledger::Ledger},
     error::{Error, Result},
-    law::Law,
     release::{
-        Neighbors,
+        Neighbors, is_guarantee,
         subject::{Resolved, Together},
     },
 };
@@ -61,10 +60,7 @@ impl Population {
                 "rows that a record moves into cells of any choice are accounted for as if all were in one cell of every query",
             );
         }
-        let is_guarantee = |counts: &Counts| {
-            matches!(counts.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. })
-        };
-        if counts_of(ledger).iter().any(is_guarantee) {
+        if counts_of(ledger).iter().any(|counts| is_guarantee(&counts.law)) {
             return Some(
                 "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well",
             );

@@ -22,7 +22,7 @@ use crate::{
     ledger::{Kind, LedgerEntry, LedgerFile, Population, log_path},
     numeric::{Enclosure, rational},
     release::{
-        Release, bundled_text, is_guarantee,
+        Release, bundled_text,
         subject::{Resolved, Subject},
     },
 };

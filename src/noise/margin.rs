@@ -115,7 +115,7 @@ fn of_table(table: &PerturbationTable, confidence: &Rational) -> i64 {
 /// the upper one.
 fn two_sided_normal(confidence: &Rational) -> Result<Enclosure> {
     let rest = Rational::from(1 - confidence);
-    let near = normal::upper_quantile_approx((rest.to_f64() / 2.0).ln());
+    let near = normal::upper_quantile_approx(libm::log(rest.to_f64() / 2.0));
     let tail = |z: f64| {
         let half = Enclosure::rational(&Rational::from((1, 2)), BITS).sqrt();
         Enclosure::double(z, BITS).mul(&half).erfc()
