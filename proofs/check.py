@@ -581,8 +581,8 @@ def marginal(family, hints, prior):
     masses = [(a + b, p * q) for (a, p, _), (b, q, _) in product(*atoms.prove().halves)]
     shares = [[1 - 1 / (1 + prior / (1 - prior) * growth) for growth in exp_ends(offset + steps * atoms.step, 64)] for steps, _ in masses]
     sums = [sum((fixed(both[up], 128) + up) * mass for both, (_, mass) in zip(shares, masses)) for up in (0, 1)]
-    whole = 1 << 2 * atoms.p
-    return [Fraction(total + up * (whole - sum(mass for _, mass in masses) << 128), whole << 128) for up, total in enumerate(sums)]
+    left = (1 << 2 * atoms.p) - sum(mass for _, mass in masses)
+    return [Fraction(total + up * (left << 128), 1 << 2 * atoms.p + 128) for up, total in enumerate(sums)]
 
 # =============================================================================================================== claims, arguments and output
 GIVEN = {"beta": "alpha", "decision": "prior", "delta": "epsilon", "epsilon": "delta", "events": "prior probability", "marginal": "prior",

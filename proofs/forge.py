@@ -86,7 +86,7 @@ PLANTED = {
         ('name == "lower" or not left', "True"),
     ]),
     "a table has one direction": (["table"], [
-        ("for side in (1, -1)[:self.ways]:", "for side in (1,):"),
+        ("for side in [side] if side and self.ways == 2 else (1, -1)[:self.ways]:", "for side in (1,):"),
     ]),
     "infinite losses weigh nothing": (["guarantees"], [
         ("self.infinite + (1 - self.infinite) * end", "end"),
@@ -127,7 +127,7 @@ PLANTED_IN_PAGE = {
         ('(name === "lower" || left.size === 0)', "true"),
     ]),
     "a table has one direction": (["table"], [
-        ("if (!this.tabled) return removed;", "return removed;"),
+        ("if (!this.tabled || side === 1) return removed();", "return removed();"),
     ]),
     "infinite losses weigh nothing": (["guarantees"], [
         ("this.infinite.plus(ONE.minus(this.infinite).times(end)).reduced()", "end.reduced()"),
