@@ -46,7 +46,7 @@ pub fn chart(rows: &[Row], delta: &Delta) -> Figure {
             title: chunk
                 .first()
                 .and_then(|(row, _)| row.group)
-                .map_or_else(String::new, |group| group.heading().to_string()),
+                .map_or_else(String::new, |group| group.in_chart().to_string()),
             x: axis(),
             y: Axis::names(chunk.iter().map(|(row, _)| shortened(row.name))),
             series: vec![

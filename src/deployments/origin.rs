@@ -64,6 +64,15 @@ impl Group {
         ("not-stated", Group::NotStated),
     ];
 
+    /// The heading of its panel in a chart, which has less room.
+    pub fn in_chart(self) -> &'static str {
+        match self {
+            Group::Person => "A person, household or device, all releases",
+            Group::Time => "A person on a day, in a month or another time",
+            Group::Event | Group::Other | Group::NotStated => self.heading(),
+        }
+    }
+
     /// The heading of the group.
     pub fn heading(self) -> &'static str {
         match self {

@@ -197,7 +197,7 @@ fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
     let names: Vec<String> = counts.iter().map(|name| name.replace('_', " ")).collect();
     page.text(format!(
         "{}; margins of error at 95 %: {}\nepsilon at delta = {}: unbounded, a record added or removed; bounded, a record changed\n\
-         at most: an upper bound, where nobody is known who is in the largest number of groups of every level at once\n\n",
+         at most: an upper bound, where nobody is known who is in the most groups of every level at once\n\n",
         account.algorithm,
         names.join(", "),
         exact_text(delta)
