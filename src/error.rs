@@ -363,6 +363,15 @@ impl Error {
         Error::Fault { what: what.into() }
     }
 
+    /// What one way found where another serves as well: `None` if it failed. A contradiction, or a stop, is not repaired by another way, and stays an error.
+    pub(crate) fn unless_fatal<T>(found: Result<T>) -> Result<Option<T>> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Whether a valid request cannot be computed; bounds that need no computation remain.
     pub(crate) fn is_beyond_reach(&self) -> bool {
         matches!(self, Error::Unsweepable { .. } | Error::TooLong { .. } | Error::NotFinite { .. } | Error::OutOfTime)
@@ -501,6 +510,18 @@ fn place(line: usize, column: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A contour that requests share may fail where another way serves, but a contradiction on it is a fault of the program that no other way repairs.
+    #[test]
+    fn a_contradiction_is_not_repaired_by_another_way() {
+        assert!(matches!(Error::unless_fatal(Ok(1)), Ok(Some(1))));
+        for failed in [Error::OutOfTime, Error::NoLattice] {
+            assert!(matches!(Error::unless_fatal::<u8>(Err(failed)), Ok(None)));
+        }
+        let fatal = || Error::unless_fatal::<u8>(Err(Error::Contradiction { what: "it" }));
+        assert!(matches!(fatal(), Err(Error::Contradiction { .. })));
+        assert!(matches!(Error::unless_fatal::<u8>(Err(Error::Stopped)), Err(Error::Stopped)));
+    }
 
     #[test]
     fn a_near_name_is_offered_and_a_far_one_is_not() {

@@ -340,7 +340,7 @@ impl Atoms {
         if first.met || lost.is_nan() || !(1.0..MOST_LOST).contains(&lost) {
             return Ok(first);
         }
-        Ok(complement_to(digits + lost as u32 + 1).unwrap_or(first))
+        Ok(Error::unless_fatal(complement_to(digits + lost as u32 + 1))?.unwrap_or(first))
     }
 
     /// Evaluates tables with more and more bits until the requested precision is reached.

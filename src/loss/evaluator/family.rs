@@ -193,8 +193,8 @@ impl FamilyEvaluator {
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         check_epsilon(epsilon)?;
         self.stop.check()?;
-        match self.common.by_shared_contour(epsilon, digits) {
-            Ok(Some((largest, contenders))) if largest.value.is_tight(digits) => {
+        match Error::unless_fatal(self.common.by_shared_contour(epsilon, digits))?.flatten() {
+            Some((largest, contenders)) if largest.value.is_tight(digits) => {
                 self.confirmed(epsilon, largest.into_answer(contenders.len()))
             }
             _ => self.hockey_stick(epsilon, digits),
@@ -228,9 +228,9 @@ impl FamilyEvaluator {
     /// there is one.
     pub(crate) fn leader_near(&self, epsilon: &Rational, digits: u32) -> Result<Pair> {
         self.stop.check()?;
-        match self.common.leader_of_shared_contour(epsilon, digits) {
-            Ok(Some(pair)) => Ok(pair),
-            _ => self.leader(epsilon),
+        match Error::unless_fatal(self.common.leader_of_shared_contour(epsilon, digits))?.flatten() {
+            Some(pair) => Ok(pair),
+            None => self.leader(epsilon),
         }
     }
 

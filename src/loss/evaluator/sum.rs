@@ -335,7 +335,7 @@ impl SumEvaluator {
         };
         // A shared contour may fail where the contour of the request alone succeeds.
         let shared = self.shared.hockey_stick(self.contours(), epsilon, digits, is_worth);
-        Ok(shared.ok().flatten().filter(|answer| answer.met))
+        Ok(Error::unless_fatal(shared)?.flatten().filter(|answer| answer.met))
     }
 
     /// The same by a contour, even where enumeration is cheaper.
