@@ -5,9 +5,14 @@
 //! masses stand beside, and an account adds them (Murtagh & Vadhan 2016). Unless the law is one direction of a pair that is not symmetric
 //! ([`outcomes`](super::outcomes)), the pair of the losses that are finite is symmetric: a loss l has the mass of -l times exp(l).
 
+use std::ops::Range;
+
 use rug::{Integer, Rational};
 
 use crate::numeric::{enclosure::Enclosure, field::Real};
+
+/// Of more masses than these those that do not matter are left out.
+const MANY: usize = 64;
 
 /// The losses of one count and the masses of its outcomes.
 #[derive(Clone, Debug)]
@@ -177,18 +182,46 @@ impl Finite {
 
     /// The masses tilted by exp(c loss), from the largest loss down, scaled to sum to one.
     pub(crate) fn weights<R: Real>(&self, c: &Rational, precision: R::Precision) -> Vec<R> {
+        self.weights_of(0..self.masses.len(), c, precision)
+    }
+
+    /// The same of some neighboring masses alone.
+    fn weights_of<R: Real>(&self, places: Range<usize>, c: &Rational, precision: R::Precision) -> Vec<R> {
         // Relative to the largest weight's exponential, so that nothing leaves the range of doubles.
-        let exponents: Vec<Rational> = self.tilted_exponents(c).collect();
+        let slope = Rational::from(c * &self.step);
+        let masses = &self.masses[places.clone()];
+        let exponents: Vec<Rational> =
+            places.zip(masses).map(|(k, mass)| Rational::from(&slope * self.steps(k)) + &mass.exponent).collect();
         let least = exponents.iter().min().cloned().unwrap_or_default();
         let weight = |(mass, exponent): (&Mass, Rational)| {
             let falling = R::rational(&(&least - exponent), precision).exp();
             mass.factor.real::<R>(precision).map_or(falling.clone(), |factor| falling.mul(&factor))
         };
-        let weights: Vec<R> = self.masses.iter().zip(exponents).map(weight).collect();
+        let weights: Vec<R> = masses.iter().zip(exponents).map(weight).collect();
         let mut rest = weights.iter();
         let Some(first) = rest.next() else { return weights };
         let total = rest.fold(first.clone(), |sum, weight| sum.add(weight)).recip();
         weights.iter().map(|weight| weight.mul(&total)).collect()
+    }
+
+    /// The weights of the masses that matter, where there are many and each is an exponential: without the others, with the place of the first, and an upper bound on ln of what
+    /// that changes in their sum times any phases. `None` where all matter.
+    pub(crate) fn weights_near<R: Real>(
+        &self,
+        c: &Rational,
+        precision: R::Precision,
+        reach: f64,
+    ) -> Option<(usize, Vec<R>, f64)> {
+        let is_exponential = |mass: &Mass| matches!(&mass.factor, Factor::Exactly(number) if *number == 1);
+        if self.masses.len() < MANY || self.places.is_some() || !self.masses.iter().all(is_exponential) {
+            return None;
+        }
+        // Neighboring ones: of noise that is log-concave, those between the first and the last.
+        let near = self.near(c, reach)?;
+        let places = *near.first()?..near.last()? + 1;
+        // Of weights w with sums N near and R far, |(N(z) + R(z)) / (N + R) - N(z) / N| <= 2 R / N, and R <= (number of masses) exp(-reach) N.
+        let changed = (2.0 * self.masses.len() as f64).ln() - reach;
+        (places.len() < self.masses.len()).then(|| (places.start, self.weights_of(places, c, precision), changed))
     }
 
     /// The same as enclosures that are not scaled, relative to the exponent that is returned beside them.
@@ -230,14 +263,60 @@ impl Finite {
 
     /// Encloses ln E[exp(c L)] of one count, given that its loss is finite.
     pub(crate) fn ln_mgf(&self, c: &Rational, bits: u32) -> Enclosure {
-        let sum = |terms: &[Enclosure]| {
-            let zero = Enclosure::double(0.0, bits);
-            terms.iter().fold(zero, |sum, term| sum.add(term))
-        };
-        let (weights, least) = self.tilted(c, bits);
-        let (plain, least_plain) = self.tilted(&Rational::new(), bits);
+        let (weights, least) = self.tilted_sum(c, bits);
+        let (plain, least_plain) = self.tilted_sum(&Rational::new(), bits);
         let exact = Rational::from(c * &self.largest) - least + least_plain;
-        Enclosure::rational(&exact, bits).add(&sum(&weights).div(&sum(&plain)).ln())
+        Enclosure::rational(&exact, bits).add(&weights.div(&plain).ln())
+    }
+
+    /// The sum of the masses tilted by exp(c loss), relative to the exponent that is returned beside it. Of many masses only those that matter are computed.
+    fn tilted_sum(&self, c: &Rational, bits: u32) -> (Enclosure, Rational) {
+        let mut sum = Enclosure::double(0.0, bits);
+        let Some(near) = self.near(c, f64::from(bits) + 32.0) else {
+            let (weights, least) = self.tilted(c, bits);
+            return (weights.iter().fold(sum, |sum, weight| sum.add(weight)), least);
+        };
+        let slope = Rational::from(c * &self.step);
+        let exponent = |k: usize| Rational::from(&slope * self.steps(k)) + &self.masses[k].exponent;
+        let near: Vec<(usize, Rational)> = near.into_iter().map(|k| (k, exponent(k))).collect();
+        let least = near.iter().map(|(_, exponent)| exponent).min().cloned().unwrap_or_default();
+        for (k, exponent) in &near {
+            let falling = Enclosure::rational(&Rational::from(&least - exponent), bits).exp();
+            sum =
+                sum.add(&self.masses[*k].factor.enclosure(bits).map_or(falling.clone(), |factor| falling.mul(&factor)));
+        }
+        // Each of the others is at most exp(-(bits + 32)), and there are fewer than 2^32 of them.
+        let rest = Enclosure::double(1.0, bits).times_power_of_two(-i64::from(bits));
+        (sum.add(&Enclosure::double(0.0, bits).hull(&rest)), least)
+    }
+
+    /// The masses whose exponential, tilted by exp(c loss), is not far below the largest: all others are below it by a factor of exp(-reach) or more, and their factors
+    /// are at most one. `None` where there are few masses, or all of them are near.
+    fn near(&self, c: &Rational, reach: f64) -> Option<Vec<usize>> {
+        if self.masses.len() < MANY {
+            return None;
+        }
+        let slope = Rational::from(c * &self.step).to_f64();
+        // With a bound on the roundings of both doubles, of the product and of the sum: below 8 2^-53 of the sizes.
+        let outline = |(k, mass): (usize, &Mass)| {
+            let (tilt, own) = (slope * self.steps(k).to_f64(), mass.exponent.to_f64());
+            (tilt + own, 1e-15 * (tilt.abs() + own.abs()) + f64::MIN_POSITIVE)
+        };
+        let all: Vec<(f64, f64)> = self.masses.iter().enumerate().map(outline).collect();
+        let least = all.iter().map(|(exponent, error)| exponent + error).fold(f64::INFINITY, f64::min);
+        let is_at_most_one = |factor: &Factor| match factor {
+            Factor::Exactly(number) => *number <= 1,
+            Factor::OneMinusExp(_) => true,
+            Factor::Response { weight, .. } => *weight <= 1,
+        };
+        // One double further for each difference.
+        let reach = reach * (1.0 + 1e-12) + 1e-12 * least.abs();
+        let is_far = |k: usize| {
+            let (exponent, error) = all[k];
+            exponent - error - least > reach && is_at_most_one(&self.masses[k].factor)
+        };
+        let near: Vec<usize> = (0..all.len()).filter(|k| !is_far(*k)).collect();
+        (least.is_finite() && near.len() < self.masses.len()).then_some(near)
     }
 
     /// The masses under P given that the loss is finite, from the largest loss down.

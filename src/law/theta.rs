@@ -153,6 +153,15 @@ impl<F: Field> Place<'_, F> {
     /// Finitely many losses. exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-i t step).
     fn finite(&self, law: &Law) -> Factor<F> {
         let finite = law.finite(self.group.shift);
+        // All of it is at most one: what is left out is bounded relative to that.
+        let near = finite
+            .as_ref()
+            .and_then(|finite| finite.weights_near::<F::Real>(self.c, self.precision, self.cut() + 16.0));
+        if let Some((first, weights, ln_left_out)) = near {
+            let weights = weights.into_iter().map(|weight| self.complex(weight)).collect();
+            let drift = Integer::from(first) * self.group.copies;
+            return self.polynomial(weights, &Rational::from(-&self.turns), drift, -ln_left_out);
+        }
         let weights = finite.as_ref().map(|finite| finite.weights(self.c, self.precision)).unwrap_or_default();
         let weights = weights.into_iter().map(|weight| self.complex(weight));
         let turns = Rational::from(-&self.turns);
@@ -182,6 +191,18 @@ impl<F: Field> Factor<F> {
                 place.gaussian(sigma2, Series::Unit { turns_per_node: place.real(&place.turns) })
             }
             law => place.finite(law),
+        }
+    }
+
+    /// How many steps one node takes, each of the price of a short series: more where there are many terms.
+    pub(crate) fn steps(&self) -> f64 {
+        // A product and a sum of complex numbers, and a phase as well, as parts of a short series.
+        const OF_A_POWER: f64 = 0.02;
+        const OF_A_PHASE: f64 = 0.25;
+        match &self.series {
+            Series::Polynomial { weights, .. } => 1.0 + OF_A_POWER * weights.len() as f64,
+            Series::Terms { terms, .. } => 1.0 + OF_A_PHASE * terms.len() as f64,
+            Series::Images { .. } | Series::Unit { .. } => 1.0,
         }
     }
 

@@ -74,7 +74,8 @@ impl<F: Field> Integrand<F> {
     /// The sum over some nodes, in parts of a fixed number of nodes, so that the rounding does not depend on the machine.
     fn half(&self, nodes: impl Iterator<Item = i64>) -> Option<F> {
         let nodes: Vec<i64> = nodes.collect();
-        effort::spend(Effort::of((nodes.len() * self.product.factors.len()) as f64, F::PRICE));
+        let factors: f64 = self.product.factors.iter().map(Factor::steps).sum();
+        effort::spend(Effort::of(nodes.len() as f64 * factors, F::PRICE));
         let sum_of = |part: &[i64]| part.iter().map(|node| self.at(*node)).reduce(|sum, term| sum.add(&term));
         let parts: Vec<F> = nodes.par_chunks(PART).filter_map(sum_of).collect();
         parts.into_iter().reduce(|sum, part| sum.add(&part))
