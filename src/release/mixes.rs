@@ -180,6 +180,7 @@ impl Release {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Law;
 
     #[test]
     fn a_guarantee_for_add_remove_covers_a_changed_record_as_two() {
@@ -195,12 +196,21 @@ mod tests {
         assert_eq!(counts("add-remove", pure, Neighbors::AddRemove), expected("1/2x3"));
         assert_eq!(counts("add-remove", pure, Neighbors::Bounded), expected("1/2x3@2"));
         assert_eq!(counts("bounded", pure, Neighbors::Bounded), expected("1/2x3"));
-        // The delta of two is not that of one, and an answer of a person is one answer under each relation.
-        assert!(of("add-remove", "law='approximate'\nepsilon='1/2'\ndelta=1e-9", Neighbors::Bounded).is_err());
+        // (epsilon, delta) of one record is (2 epsilon, delta (1 + e^epsilon)) of two.
+        let approximate = "law='approximate'\nepsilon='1/2'\ndelta=1e-9";
+        let Law::Approximate { epsilon, delta } = &counts("add-remove", approximate, Neighbors::Bounded)[0].law else {
+            panic!()
+        };
+        assert!(*epsilon == 1 && (delta.to_f64() / (1e-9 * (1.0 + 0.5_f64.exp())) - 1.0).abs() < 1e-12);
+        // A record that leaves changes one answer, and one that enters another.
         let response = "law='randomized-response'\nepsilon=1\nanswers=2";
-        assert_eq!(
-            counts("add-remove", response, Neighbors::Bounded),
-            counts("add-remove", response, Neighbors::AddRemove)
-        );
+        assert_eq!(counts("add-remove", response, Neighbors::AddRemove)[0].count, 3);
+        assert_eq!(counts("add-remove", response, Neighbors::Bounded)[0].count, 6);
+        assert_eq!(counts("bounded", response, Neighbors::Bounded)[0].count, 3);
+        // Nothing follows from a change for one record more or less.
+        for law in [pure, approximate, response, "law='exponential'\nepsilon=1"] {
+            let error = of("bounded", law, Neighbors::AddRemove).unwrap_err().to_string();
+            assert!(error.contains("nothing about one record more or less"), "{error}");
+        }
     }
 }
