@@ -163,7 +163,10 @@ pub fn columns(question: &Question) -> Result<Parts> {
         records: found.records(),
         said,
         charts: vec![drawn(&cells)?],
-        tables: vec![table(&table_of(&cells)), table(&tables::of_epsilon(&delta, &found))],
+        tables: vec![
+            table(&table_of(&cells)),
+            table(&tables::of_epsilon(&delta, &found, subject.may_be_more_private().is_some())),
+        ],
         notes: wide.into_iter().chain(too_large).chain(subject.note().map(String::from)).collect(),
         assumed: of_table(&release).into_iter().chain(assumed::of_epsilon(&delta, &found)).collect(),
         exports: vec![

@@ -28,7 +28,7 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
         answer: found.object(subject, &delta),
         records: found.records(),
         said: words::how_private(&delta, subject, &found),
-        tables: vec![table(&tables::of_epsilon(&delta, &found))],
+        tables: vec![table(&tables::of_epsilon(&delta, &found, subject.may_be_more_private().is_some()))],
         notes: decided.chain(wider).collect(),
         assumed: assumed::of_epsilon(&delta, &found),
         exports: of_subject(

@@ -49,7 +49,7 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
     if question.is_moving && !subject.levels.is_empty() {
         said.push("If all levels are taken together: computed when the slider rests.".to_string());
     }
-    let noise = tables::of_noise(&spared, request.digits);
+    let noise = tables::of_noise(&spared, request.digits, subject.may_be_more_private().is_some());
     let tables = [table(&noise)].into_iter().chain(crossings(spared.rows())).collect();
     Ok(Parts {
         records: calibrate::records(&answer),
