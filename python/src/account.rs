@@ -346,8 +346,8 @@ impl Account {
     /// or ValueError.
     #[pyo3(signature = (alpha))]
     fn second_tradeoff(&self, py: Python, alpha: Exact) -> PyResult<Enclosure> {
-        let evaluator = self.evaluator();
-        Ok(work::run(py, move |_| evaluator.second_tradeoff(&alpha.0, None))?.into())
+        let (evaluator, resolved) = (self.evaluator(), self.resolved());
+        Ok(work::run(py, move |_| resolved.whole.second_tradeoff(&evaluator, &alpha.0, None))?.into())
     }
 
     /// Epsilon at delta by every accountant: a dict by the accountant's name, each a dict with `epsilon` (an Enclosure, or None if

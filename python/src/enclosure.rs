@@ -52,7 +52,8 @@ impl From<Answer> for Enclosure {
 impl From<SecondEnclosure> for Enclosure {
     fn from(second: SecondEnclosure) -> Self {
         let note = second.note.map_or_else(String::new, |note| format!(" ({note})"));
-        Enclosure { met: second.note.is_none(), method: Some(format!("{}{note}", second.by)), value: second.value }
+        let has_ends = second.note.is_none_or(|note| note == SecondEnclosure::NOT_COMPARED);
+        Enclosure { met: has_ends, method: Some(format!("{}{note}", second.by)), value: second.value }
     }
 }
 

@@ -99,8 +99,8 @@ impl Composition {
         Composition { defined: Some(Defined::new(definition)), ..self }
     }
 
-    /// The question of which it is the account.
-    pub(super) fn defined(&self) -> Option<&Defined> {
+    /// The question of which it is the account, where it is known.
+    pub(super) fn question(&self) -> Option<&Defined> {
         self.defined.as_ref()
     }
 

@@ -205,9 +205,9 @@ pub(super) fn second(
         return Err(Error::Contradiction { what: "a second epsilon, whose own ends" });
     }
     let value = Enclosure::new(Float::with_val(64, lower), Float::with_val(64, upper));
-    let by = found.map_or(Means::Zcdp, |found| found.by);
+    let (by, compared) = found.map_or((Means::Zcdp, None), |found| (found.by, found.note));
     let note = match (lower == 0.0 && from > 0.0, upper == ceiling) {
-        (false, false) => None,
+        (false, false) => compared,
         (true, false) => Some("the lower end is zero: these means are too weak here"),
         (false, true) => Some("the upper end is that of zCDP: these means are too weak here"),
         (true, true) => Some("the ends are zero and that of zCDP: these means are too weak here"),

@@ -11,7 +11,12 @@ use std::sync::Arc;
 
 use rug::Rational;
 
-use super::{Composition, profile::Account, tradeoff};
+use super::{
+    Composition,
+    definition::{Defined, Definition},
+    profile::Account,
+    tradeoff,
+};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -43,6 +48,15 @@ impl Whole {
         match self {
             Whole::Composition(one) => Whole::Composition(one.until(stop)),
             Whole::WorstPath(worst) => Whole::WorstPath(worst.until(stop)),
+        }
+    }
+
+    /// The same account with the question of which it is the account, where that is known ([`Composition::defined_by`]).
+    pub fn compared_with(self, definition: Option<Definition>) -> Self {
+        match (self, definition) {
+            (Whole::Composition(one), Some(definition)) => Whole::Composition(one.defined_by(definition)),
+            (Whole::WorstPath(worst), Some(definition)) => Whole::WorstPath(worst.defined_by(definition)),
+            (whole, None) => whole,
         }
     }
 }
@@ -97,6 +111,13 @@ impl Account for Whole {
         }
     }
 
+    fn defined(&self) -> Option<&Defined> {
+        match self {
+            Whole::Composition(one) => one.defined(),
+            Whole::WorstPath(worst) => worst.defined(),
+        }
+    }
+
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {
         match self {
             Whole::Composition(one) => one.representative(epsilon),
@@ -120,6 +141,8 @@ pub struct WorstPath {
     units: Units,
     rho: Rho,
     stop: Stop,
+    /// The question of which it is the account, where it is known.
+    defined: Option<Box<Defined>>,
 }
 
 impl WorstPath {
@@ -177,7 +200,12 @@ impl WorstPath {
                 Some(Arc::new(family(sums, units, beside.as_ref().map(down).as_ref())?))
             }
         };
-        Ok(WorstPath { paths: Arc::new(paths), beside, infinite, family: own, below, units, rho, stop })
+        Ok(WorstPath { paths: Arc::new(paths), beside, infinite, family: own, below, units, rho, stop, defined: None })
+    }
+
+    /// The same account with the question of which it is the account: answers about delta and epsilon are compared with what follows from that alone.
+    pub fn defined_by(self, definition: Definition) -> Self {
+        WorstPath { defined: Some(Box::new(Defined::new(definition))), ..self }
     }
 
     /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
@@ -261,6 +289,10 @@ impl Account for WorstPath {
     /// The largest zCDP rho of a pair, or of a single path.
     fn rho(&self) -> Rho {
         self.rho.clone()
+    }
+
+    fn defined(&self) -> Option<&Defined> {
+        self.defined.as_deref()
     }
 
     /// The largest hockey stick of all pairs; answers name the pair that attains it.

@@ -54,7 +54,11 @@ pub trait Account: Sync {
         alpha: &Rational,
         digits: u32,
     ) -> Result<Option<[Answer; 2]>> {
-        tradeoff::of_directions(&losses(self), evaluator, alpha, digits)
+        let both = tradeoff::of_directions(&losses(self), evaluator, alpha, digits)?;
+        for (direction, answer) in Direction::ALL.into_iter().zip(both.iter().flatten()) {
+            confirm(self, |defined| defined.confirms_tradeoff_of(direction, alpha, answer))?;
+        }
+        Ok(both)
     }
 
     /// The same of one direction alone.
@@ -65,7 +69,11 @@ pub trait Account: Sync {
         alpha: &Rational,
         digits: u32,
     ) -> Result<Option<Answer>> {
-        tradeoff::of_direction(&losses(self), evaluator, direction, alpha, digits)
+        let answer = tradeoff::of_direction(&losses(self), evaluator, direction, alpha, digits)?;
+        if let Some(answer) = &answer {
+            confirm(self, |defined| defined.confirms_tradeoff_of(direction, alpha, answer))?;
+        }
+        Ok(answer)
     }
 
     /// Where the pair of neighbors is not symmetric: the convex hull of the trade-off functions of both directions, which f-DP composes. It bounds both from below.
@@ -85,6 +93,11 @@ pub trait Account: Sync {
 
     /// The composition itself, where every record changes the same counts.
     fn single(&self) -> Option<&Composition> {
+        None
+    }
+
+    /// The question of which it is the account, with what follows from that alone; `None` where it is not known.
+    fn defined(&self) -> Option<&Defined> {
         None
     }
 
@@ -116,9 +129,23 @@ pub trait Account: Sync {
     /// A second enclosure of delta(epsilon): by the evaluator's means ([`Evaluator::second_hockey_stick`]), and by the definition of the mechanism where that is known. `leader` as there.
     fn second_delta(&self, evaluator: &Evaluator, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         let second = evaluator.second_hockey_stick(epsilon, leader)?;
-        match self.single().and_then(Composition::defined).and_then(|defined| defined.delta(epsilon)) {
+        match self.defined().and_then(|defined| defined.delta(epsilon)) {
             Some(own) => second.and_by_definition(&own),
-            None => Ok(second),
+            None => Ok(second.not_by_definition()),
+        }
+    }
+
+    /// The same of the trade-off function ([`Evaluator::second_tradeoff`]).
+    fn second_tradeoff(
+        &self,
+        evaluator: &Evaluator,
+        alpha: &Rational,
+        leader: Option<Pair>,
+    ) -> Result<SecondEnclosure> {
+        let second = evaluator.second_tradeoff(alpha, leader)?;
+        match self.defined().and_then(|defined| defined.tradeoff(alpha)) {
+            Some(own) => second.and_by_definition(&own),
+            None => Ok(second.not_by_definition()),
         }
     }
 
@@ -127,8 +154,7 @@ pub trait Account: Sync {
     fn second_epsilon(&self, evaluator: &Evaluator, delta: &Delta, first: &Answer) -> Result<SecondEnclosure> {
         let second_delta = |epsilon: &Rational| self.second_delta(evaluator, epsilon, first.pair());
         // Where the definition says nothing, those of samples bound from one side only.
-        let is_defined = self.single().and_then(Composition::defined).is_some();
-        let has_lower = is_defined || evaluator.has_second_lower_bounds();
+        let has_lower = self.defined().is_some() || evaluator.has_second_lower_bounds();
         epsilon::second(&second_delta, has_lower, &self.rho(), self.infinite_loss().as_ref(), delta, first)
     }
 
@@ -196,7 +222,11 @@ pub trait Account: Sync {
     /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
     /// larger.
     fn epsilon_of_directions(&self, delta: &Delta, digits: u32) -> Result<Option<[Answer; 2]>> {
-        self.evaluator().of_directions(|one| epsilon_alone(self, one, delta, digits))
+        let both = self.evaluator().of_directions(|one| epsilon_alone(self, one, delta, digits))?;
+        for (direction, answer) in Direction::ALL.into_iter().zip(both.iter().flatten()) {
+            confirm(self, |defined| defined.confirms_epsilon_of(direction, delta, answer))?;
+        }
+        Ok(both)
     }
 
     /// The same of delta(epsilon).
@@ -324,7 +354,7 @@ fn distance_of_samples(samples: &Composition) -> Result<Option<Enclosure>> {
 
 /// Compares an answer about the whole account with what follows from the definition, where that is known.
 fn confirm(account: &(impl Account + ?Sized), by: impl FnOnce(&Defined) -> Result<()>) -> Result<()> {
-    account.single().and_then(Composition::defined).map_or(Ok(()), by)
+    account.defined().map_or(Ok(()), by)
 }
 
 fn losses(account: &(impl Account + ?Sized)) -> Losses {
@@ -429,7 +459,9 @@ impl Account for Composition {
     }
 
     fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
-        tradeoff::by(self, evaluator, alpha, digits)
+        let answer = tradeoff::by(self, evaluator, alpha, digits)?;
+        confirm(self, |defined| defined.confirms_tradeoff(alpha, &answer))?;
+        Ok(answer)
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
@@ -442,6 +474,10 @@ impl Account for Composition {
 
     fn single(&self) -> Option<&Composition> {
         Some(self)
+    }
+
+    fn defined(&self) -> Option<&Defined> {
+        self.question()
     }
 
     fn representative(&self, _: &Epsilon) -> Result<Composition> {

@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let beta = subject.whole.tradeoff_by(&evaluator, alpha, args.format.digits).map_err(flagged)?;
         let hull = with_second.then(|| subject.whole.tradeoff_hull_by(&evaluator, alpha, args.format.digits));
         let hull = hull.transpose()?.flatten();
-        let second = with_second.then(|| evaluator.second_tradeoff(alpha, beta.pair())).transpose()?;
+        let second = with_second.then(|| subject.whole.second_tradeoff(&evaluator, alpha, beta.pair())).transpose()?;
         steps.step();
         Ok(((beta, hull), second))
     };

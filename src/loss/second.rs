@@ -91,11 +91,14 @@ pub struct SecondEnclosure {
     pub value: Enclosure,
     /// By which means.
     pub by: Means,
-    /// Why an end is missing, where one is.
+    /// Why an end is missing, where one is; or that it was not compared with the definition of the mechanism.
     pub note: Option<&'static str>,
 }
 
 impl SecondEnclosure {
+    /// The note where the definition of the mechanism was not listed; no end is missing.
+    pub const NOT_COMPARED: &'static str = "not compared with the outcomes as the mechanism defines them";
+
     /// An enclosure, with the reason where it says nothing.
     fn new(value: Enclosure, by: Means) -> Self {
         let note = match by {
@@ -142,6 +145,11 @@ impl SecondEnclosure {
         const WHAT: &str = "a second enclosure, by moments of the loss and by the definition of the mechanism";
         let value = self.value.meet(own).ok_or(Error::Contradiction { what: WHAT })?;
         Ok(SecondEnclosure { value, by: Means::Definition, note: None })
+    }
+
+    /// The same where the definition of the mechanism was not listed, so that it was not compared with it.
+    pub(crate) fn not_by_definition(self) -> Self {
+        SecondEnclosure { note: Some(self.note.unwrap_or(Self::NOT_COMPARED)), ..self }
     }
 
     /// Refuses a certified value that it excludes.

@@ -44,6 +44,7 @@
 //! | `published` | published figures of a release |
 //! | `written` | a release as such a file |
 //! | [`schema`] | the histogram, and its query groups |
+//! | `question` | what one record changes in a release, by which the account of the release is confirmed |
 //! | [`subject`] | a mechanism to account for: a release, or counts given one by one |
 //! | `budgets` | the same queries with the budget divided differently among the levels |
 //! | `derived` | the same release with other noise, or several times |
@@ -66,6 +67,7 @@ mod neighbors;
 mod own_recodes;
 mod published;
 pub mod query_targets;
+mod question;
 mod resolved;
 pub mod schema;
 mod schema_file;

@@ -111,13 +111,13 @@ impl Subject {
         }
         let queries = self.queries(neighbors)?;
         let total = Composition::new(parts.iter().flat_map(|part| part.total.counts().iter().cloned()))?;
-        let total = match self.release {
-            None => total.defined_by(self.definition(&self.singles, neighbors)),
-            Some(_) => total,
+        let question = match &self.release {
+            None => Some(self.definition(&self.singles, neighbors)),
+            Some(release) => self.question(&release.places(&self.levels)?, true, neighbors),
         };
         let (whole, names) = match ways {
-            None => (Whole::Composition(total.clone()), None),
-            Some((worst, names)) => (Whole::WorstPath(worst), Some(names)),
+            None => (Whole::Composition(total.clone()).compared_with(question), None),
+            Some((worst, names)) => (Whole::WorstPath(worst).compared_with(question), Some(names)),
         };
         let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let (title, [of_release, of_singles]) = (self.title(neighbors, &unmoved), self.taken(neighbors)?);
@@ -228,7 +228,7 @@ impl Subject {
     /// The question of which that is the account.
     fn definition(&self, singles: &[Counts], neighbors: Neighbors) -> Definition {
         let is_changed = neighbors == Neighbors::Bounded && !self.counts_as_given;
-        Definition { counts: singles.to_vec(), is_changed, group: self.group, repeat: self.repeat }
+        Definition { group: self.group, repeat: self.repeat, ..Definition::of_counts(singles.to_vec(), is_changed) }
     }
 
     /// The same for the whole group and all repetitions.
@@ -253,6 +253,10 @@ impl Subject {
                     let counts = release.query_counts(place, query, neighbors)?;
                     if !counts.is_empty() {
                         let composition = self.multiplied(&Composition::new(counts)?)?;
+                        let composition = match self.question_of_query(place, query, neighbors) {
+                            Some(question) => composition.defined_by(question),
+                            None => composition,
+                        };
                         queries.push(part(Some(&level.name), query.name.clone(), query.times, composition));
                     }
                 }
@@ -277,11 +281,14 @@ impl Subject {
         }
         let total = self.multiplied(&Composition::new(counts)?)?;
         let figures = self.figures_of(&[&name], neighbors);
+        let question = self.question(&places, false, neighbors);
         if release.mix_of(place).is_none() {
-            return Ok(Some(Part { name, whole: Whole::Composition(total.clone()), total, names: None, figures }));
+            let whole = Whole::Composition(total.clone()).compared_with(question);
+            return Ok(Some(Part { name, whole, total, names: None, figures }));
         }
         let (worst, names) = self.mixes(release, &places, neighbors, false)?;
-        Ok(Some(Part { name, total, whole: Whole::WorstPath(worst), names: Some(names), figures }))
+        let whole = Whole::WorstPath(worst).compared_with(question);
+        Ok(Some(Part { name, total, whole, names: Some(names), figures }))
     }
 
     /// All ways of a record through these levels, if there are several, each with the counts given one by one.

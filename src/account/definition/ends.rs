@@ -55,11 +55,6 @@ impl Ends {
         Ends { lower: a.min(b).next_down(), upper: a.max(b).next_up() }
     }
 
-    /// At most this share of a number that is not negative.
-    pub fn share(self, share: f64) -> f64 {
-        (self.upper * share.clamp(0.0, 1.0)).next_up()
-    }
-
     /// One less a probability.
     pub fn complement(self) -> Self {
         Ends { lower: (1.0 - self.upper).next_down().max(0.0), upper: (1.0 - self.lower).next_up() }

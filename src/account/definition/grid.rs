@@ -1,21 +1,29 @@
-//! The privacy loss of many counts on a grid: two measures, one that is at least as private as the mechanism, and one that is at most as private.
+//! The privacy loss of many counts on grids: two measures, one that is at least as private as the mechanism, and one that is at most as private.
+//!
+//! Each count has a grid of its own, its losses' lattice where they have one. Sums grow, and where one has more points than it needs it moves to a grid of twice the step, so
+//! that what the rounding adds to the variance of a sum is a small part of it however many counts there are.
+//!
+//! A measure has an origin in doubles, and a bound on what its losses may differ from those that it stands for by roundings of doubles; both are added up, and epsilon
+//! is moved by the bound in the end.
+
+mod place;
 
 use rug::Rational;
 
+use self::place::{Mass, place_above, place_below};
 use super::{ends::Ends, listed::Listed};
 use crate::numeric::Enclosure;
 
-/// Points of the grid within `WIDE` standard deviations on each side of the mean loss.
-const POINTS: f64 = 1_200.0;
+/// The standard deviations of the sum on each side of its mean in which almost all of it lies.
 const WIDE: f64 = 13.0;
-/// Losses are listed up to this number of grid points.
-const MOST_POINTS: usize = 6_000;
 /// Probabilities beyond either end of the grid are given up to this much, as infinite losses or none.
 const GIVEN_UP: f64 = 1e-42;
-/// More counts than these say nothing: what the rounding of a loss adds to its variance is a part of that of the sum.
-const MOST_COUNTS: f64 = 500.0;
-/// A loss this close to a point of the grid, in steps, is on it; what this adds to the sum is taken from epsilon.
-const ON_POINT: f64 = 1e-9;
+/// The step of a count is this part of the standard deviation of its loss, or finer.
+const OF_DEVIATION: f64 = 0.05;
+/// What roundings of a few sums and products of doubles are below, as a part of the largest of them.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// Counts of more points than this say nothing.
+const MOST_POINTS: usize = 40_000;
 
 /// Outcomes, and the number of counts that have them.
 pub(super) type Terms<'a> = Vec<(&'a Listed, u64)>;
@@ -23,26 +31,33 @@ pub(super) type Terms<'a> = Vec<(&'a Listed, u64)>;
 /// A measure of losses on a grid.
 #[derive(Clone, Debug)]
 struct Measure {
-    /// Of `first`, `first + 1`, ... steps.
+    /// Of `start`, `start + step`, ...
     masses: Vec<f64>,
-    first: i64,
+    start: f64,
+    step: f64,
+    /// The largest difference of a loss from the one that it stands for, in the direction that would be wrong.
+    drift: f64,
     infinite: f64,
     is_above: bool,
 }
 
-/// Both measures of one direction, with their grid: the offset and whole multiples of the step.
+/// Both measures of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct OnGrid {
     /// At least as private, and at most as private.
     both: [Measure; 2],
-    step: f64,
-    /// The sum of the offsets of all counts.
-    offset: Ends,
-    /// The largest loss that is added where a loss close to a point of the grid is taken to be on it.
-    slack: f64,
 }
 
-/// Mean and variance of the finite loss of one count, and its range, approximately.
+/// How fine the grids are.
+struct Goal {
+    /// No finer than this.
+    finest: f64,
+    /// No coarser, where that is possible.
+    coarsest: f64,
+    points: f64,
+}
+
+/// Variance of the finite loss of one count, and its range, approximately.
 fn outline(listed: &Listed) -> (f64, [f64; 2]) {
     let middle = |ends: Ends| (ends.lower + ends.upper) / 2.0;
     let all = || listed.common.iter().map(|one| (one.p.upper, middle(one.loss)));
@@ -57,39 +72,63 @@ fn outline(listed: &Listed) -> (f64, [f64; 2]) {
 fn lattice(listed: &Listed) -> Option<f64> {
     let mut losses: Vec<f64> = listed.common.iter().map(|one| one.loss.lower).collect();
     losses.sort_by(f64::total_cmp);
-    let gaps = losses.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1e-9 * losses[0].abs().max(1e-9));
+    let size = losses.first()?.abs().max(losses.last()?.abs());
+    let gaps = losses.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1e-9 * size);
     let least = gaps.fold(f64::INFINITY, f64::min);
     let is_on = |loss: &f64| {
         let steps = (loss - losses[0]) / least;
-        (steps - steps.round()).abs() < ON_POINT / 4.0
+        (steps - steps.round()).abs() < place::ON_POINT / 4.0
     };
     (least.is_finite() && losses.iter().all(is_on)).then_some(least)
 }
 
-impl OnGrid {
-    /// Of these counts; `None` where the grid would be too coarse to say something, or too long.
-    pub fn of(terms: &Terms) -> Option<Self> {
-        let step = step_of(terms)?;
-        let count: f64 = terms.iter().map(|(_, copies)| *copies as f64).sum();
-        if count > MOST_COUNTS {
-            return None;
-        }
-        let mut offset = Ends::default();
-        let mut both: [Option<Measure>; 2] = [None, None];
+impl Goal {
+    fn of(terms: &Terms, points: f64) -> Self {
+        let (mut variance, mut count) = (0.0, 0.0);
         for (listed, copies) in terms {
-            let least = listed.common.iter().map(|one| one.loss.lower).fold(f64::INFINITY, f64::min);
-            let least = if least.is_finite() { least } else { 0.0 };
-            offset = offset.plus(Ends { lower: least, upper: least }.scaled(*copies as f64));
-            for (all, is_above) in both.iter_mut().zip([false, true]) {
-                let own = Measure::of(listed, least, step, is_above)?.repeated(*copies)?;
-                *all = Some(match all.take() {
-                    Some(all) => all.and(&own)?,
-                    None => own,
-                });
-            }
+            variance += outline(listed).0 * *copies as f64;
+            count += *copies as f64;
         }
-        let [below, above] = both;
-        Some(OnGrid { both: [below?, above?], step, offset, slack: count * ON_POINT * step * 2.0 })
+        let coarsest = 2.0 * WIDE * variance.sqrt() / points;
+        Goal { finest: coarsest.min(OF_DEVIATION * (variance / count).sqrt()), coarsest, points }
+    }
+
+    /// The step of a count.
+    fn step(&self, listed: &Listed) -> Option<f64> {
+        let (_, [least, most]) = outline(listed);
+        let shortest = (most - least) / (2.0 * self.points);
+        // Where a count needs almost as coarse a step as all of them, the same: its sums need no coarser one.
+        let finest =
+            if shortest >= self.coarsest / 4.0 { shortest.max(self.coarsest) } else { self.finest.max(shortest) };
+        let step = match lattice(listed) {
+            Some(own) if own >= self.coarsest.max(shortest) => own / (own / self.coarsest.max(shortest)).floor(),
+            Some(own) if own * 4.0 >= finest => own,
+            _ => finest,
+        };
+        // Of one loss alone.
+        let step = if step > 0.0 && step.is_finite() { step } else { 1e-6 };
+        (step > 1e-250 && step < 1e6).then_some(step)
+    }
+}
+
+impl OnGrid {
+    /// Of these counts, with about so many points of the sum; `None` where a grid would be too long.
+    pub fn of(terms: &Terms, points: f64) -> Option<Self> {
+        let goal = Goal::of(terms, points);
+        let mut all = Vec::new();
+        for (listed, copies) in terms {
+            let step = goal.step(listed)?;
+            let of = |is_above| Measure::of(listed, step, is_above)?.repeated(*copies, points);
+            all.push(OnGrid { both: [of(false)?, of(true)?] });
+        }
+        OnGrid::sum(all, points)
+    }
+
+    /// The sum of independent losses, of the finest first. One of more than twice so many points moves to a coarser grid.
+    pub fn sum(all: Vec<OnGrid>, points: f64) -> Option<Self> {
+        let (below, above): (Vec<Measure>, Vec<Measure>) =
+            all.into_iter().map(|one| <(Measure, Measure)>::from(one.both)).unzip();
+        Some(OnGrid { both: [Measure::sum(below, points)?, Measure::sum(above, points)?] })
     }
 
     /// delta(epsilon), between that of both measures.
@@ -97,129 +136,89 @@ impl OnGrid {
         let epsilon = Ends::of_rational(epsilon);
         let [below, above] = &self.both;
         // A larger epsilon is at most as large a delta.
-        let (least, most) =
-            (epsilon.upper - self.offset.lower + self.slack, epsilon.lower - self.offset.upper - self.slack);
-        let rounding = 1e-13 * (epsilon.upper.abs() + self.offset.lower.abs() + self.offset.upper.abs());
-        let lower = below.beyond(least + rounding, self.step);
-        let upper = above.beyond(most - rounding, self.step);
+        let lower = below.beyond(epsilon.upper + below.drift);
+        let upper = above.beyond(epsilon.lower - above.drift);
+        Ends { lower: lower.clamp(0.0, 1.0), upper: upper.clamp(0.0, 1.0) }
+    }
+
+    /// The trade-off function at alpha: the largest of all lines 1 - delta(epsilon) - e^epsilon alpha, over all epsilon from -infinity on. Any of them bounds it from below;
+    /// with a delta that is linear in e^epsilon between the points of a grid, those at the points are enough for the other end.
+    pub fn tradeoff(&self, alpha: &Rational) -> Ends {
+        let alpha = Ends::of_rational(alpha);
+        let [below, above] = &self.both;
+        let (lower, upper) = (above.highest_line(alpha.upper), below.highest_line(alpha.lower));
         Ends { lower: lower.clamp(0.0, 1.0), upper: upper.clamp(0.0, 1.0) }
     }
 }
 
-fn step_of(terms: &Terms) -> Option<f64> {
-    let (mut variance, mut range) = (0.0, 0.0);
-    let (mut most_copies, mut of_most) = (0, None);
-    for (listed, copies) in terms {
-        let (own, [least, most]) = outline(listed);
-        variance += own * *copies as f64;
-        if most > least {
-            range += (most - least) * *copies as f64;
-            if *copies > most_copies {
-                (most_copies, of_most) = (*copies, lattice(listed));
-            }
-        }
-    }
-    let wide = range.min(2.0 * WIDE * variance.sqrt());
-    let step = if wide > 0.0 { wide / POINTS } else { 1e-6 };
-    let step = match of_most {
-        // A whole part of the lattice's, or the lattice itself where that is not much finer.
-        Some(own) if own >= step => own / (own / step).floor(),
-        Some(own) if own * 4.0 >= step => own,
-        _ => step,
-    };
-    (step.is_normal() && step > 1e-250 && step < 1e6).then_some(step)
-}
-
 impl Measure {
-    /// Of one count, with `least` as the origin. Rounded up, the probability of an outcome is divided among both neighboring points so that both hypotheses keep
-    /// theirs: the outcome is a function of which point it is (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022). Rounded down, it moves to the lower point.
-    fn of(listed: &Listed, least: f64, step: f64, is_above: bool) -> Option<Self> {
-        let mut masses: Vec<f64> = Vec::new();
-        let mut put = |k: f64, p: f64| -> Option<()> {
-            if k > MOST_POINTS as f64 {
-                return None;
-            }
-            let k = k.max(0.0) as usize;
-            masses.resize(masses.len().max(k + 1), 0.0);
-            masses[k] = if is_above { (masses[k] + p).next_up() } else { (masses[k] + p).next_down().max(0.0) };
-            Some(())
-        };
-        for one in &listed.common {
-            if !is_above {
-                // Merged with all like it, an interval has a loss between ln(p / q) at its ends: at least the least, and at least that of its probabilities.
-                let of_masses =
-                    Ends::of(&Enclosure::rational(&Rational::from_f64(one.p.lower)?, 64).div(&one.q.enclosure()).ln());
-                let loss =
-                    if of_masses.lower.is_finite() { one.loss.lower.max(of_masses.lower) } else { one.loss.lower };
-                let steps = ((loss - least) / step) * (1.0 - 4.0 * f64::EPSILON) + ON_POINT / 2.0;
-                put(steps.floor(), one.p.lower)?;
-                continue;
-            }
-            // Ratios between both ends, of which those of the probabilities are the mean: all of them are between two points of the grid.
-            let of_masses = if one.q.lower > 0.0 {
-                one.p.enclosure().div(&one.q.enclosure()).ln().upper().to_f64().next_up()
-            } else {
-                f64::INFINITY
-            };
-            let steps_of = |loss: f64| ((loss - least) / step).max(0.0);
-            let low = (steps_of(one.loss.lower) * (1.0 - 4.0 * f64::EPSILON) + ON_POINT / 4.0).floor();
-            let high = steps_of(one.loss.upper) * (1.0 + 4.0 * f64::EPSILON);
-            let mean = steps_of(one.loss.upper.min(of_masses)) * (1.0 + 4.0 * f64::EPSILON);
-            let high = (high - ON_POINT / 2.0).ceil();
-            if high <= low {
-                put(low, one.p.upper)?;
-                continue;
-            }
-            // (1 - e^-(mean - low)) / (1 - e^-(high - low)) of it at the upper point.
-            let less =
-                |steps: f64| Rational::from_f64(-steps * step).map(|x| Enclosure::rational(&x, 64).exp_m1().negate());
-            let share = Ends::of(&less((mean - low).clamp(0.0, high - low))?.div(&less(high - low)?));
-            put(high, one.p.share(share.upper))?;
-            put(low, one.p.share(1.0 - share.lower))?;
-        }
+    /// Of one count.
+    fn of(listed: &Listed, step: f64, is_above: bool) -> Option<Self> {
+        let least = listed.common.iter().map(|one| one.loss.lower).fold(f64::INFINITY, f64::min);
+        let start = if least.is_finite() { least } else { 0.0 };
+        let size = listed.common.iter().map(|one| one.loss.upper.abs()).fold(start.abs(), f64::max);
+        // Positions are differences of losses in steps.
+        let drift = ROUNDING * size;
         let infinite = if is_above {
             (listed.alone[0].upper + listed.beyond[0]).next_up().min(1.0)
         } else {
             listed.alone[0].lower
         };
-        Some(Measure { masses, first: 0, infinite, is_above })
+        let most = listed.common.iter().map(|one| one.loss.upper).fold(start, f64::max);
+        if (most - start) / step > MOST_POINTS as f64 {
+            return None;
+        }
+        let all: Vec<Mass> = listed.common.iter().map(|one| Mass::of(one, start, step, is_above)).collect();
+        let (masses, added) = if is_above { (place_above(&all, step), 0.0) } else { place_below(all, step) };
+        let mut all = Measure { masses, start, step, drift: drift + added, infinite, is_above };
+        all.give_up();
+        Some(all)
     }
 
-    /// The sum of this loss and an independent one; `None` where it takes too many points.
-    fn and(&self, other: &Self) -> Option<Self> {
+    /// The same on a coarser grid.
+    fn coarser(&self, step: f64) -> Self {
+        let at = |(k, p): (usize, &f64)| Mass::at(*p, k as f64 * (self.step / step));
+        let all: Vec<Mass> = self.masses.iter().enumerate().filter(|(_, p)| **p > 0.0).map(at).collect();
+        let (masses, added) = if self.is_above { (place_above(&all, step), 0.0) } else { place_below(all, step) };
+        let rounding = ROUNDING * self.masses.len() as f64 * self.step;
+        Measure { masses, step, drift: self.drift + added + rounding, ..self.clone() }
+    }
+
+    /// The sum of independent losses.
+    fn sum(mut all: Vec<Measure>, points: f64) -> Option<Self> {
+        while all.len() > 1 {
+            // The two of the finest grids, at the end.
+            all.sort_by(|one, other| other.step.total_cmp(&one.step));
+            let (one, two) = (all.pop()?, all.pop()?);
+            all.push(two.and(&one, points));
+        }
+        all.pop()
+    }
+
+    /// The sum of this loss and an independent one.
+    fn and(&self, other: &Self, points: f64) -> Self {
+        match self.step.total_cmp(&other.step) {
+            std::cmp::Ordering::Less => return self.coarser(other.step).and(other, points),
+            std::cmp::Ordering::Greater => return self.and(&other.coarser(self.step), points),
+            std::cmp::Ordering::Equal => {}
+        }
         let (one, two) = (&self.masses, &other.masses);
-        let first = self.first + other.first;
+        let start = self.start + other.start;
+        // The sum of the origins is rounded.
+        let drift = (self.drift + other.drift) * (1.0 + ROUNDING) + ROUNDING * (self.start.abs() + other.start.abs());
         let infinite = {
             // 1 - (1 - a) (1 - b) = a + (1 - a) b
             let (a, b) = (self.infinite, other.infinite);
             let sum = a + (1.0 - a) * b;
             if self.is_above { (sum * (1.0 + 8.0 * f64::EPSILON)).min(1.0) } else { sum * (1.0 - 8.0 * f64::EPSILON) }
         };
-        if one.is_empty() || two.is_empty() {
-            return Some(Measure { masses: Vec::new(), first, infinite, is_above: self.is_above });
-        }
-        let length = one.len() + two.len() - 1;
-        if length > 4 * MOST_POINTS {
-            return None;
-        }
-        let mut masses = vec![0.0; length];
-        for (i, a) in one.iter().enumerate().filter(|(_, a)| **a > 0.0) {
-            for (sum, b) in masses[i..].iter_mut().zip(two) {
-                *sum += a * b;
-            }
-        }
-        // Every sum has at most `terms` products and as many sums, each with an error below a relative 2^-53, or below the least double.
-        let terms = one.len().min(two.len()) as f64;
-        let error = (2.0 * terms + 4.0) * f64::EPSILON;
-        for mass in &mut masses {
-            *mass = if self.is_above { *mass * (1.0 + error) + f64::MIN_POSITIVE } else { *mass * (1.0 - error) };
-            if !self.is_above && *mass < f64::MIN_POSITIVE * 1e20 {
-                *mass = 0.0;
-            }
-        }
-        let mut all = Measure { masses, first, infinite, is_above: self.is_above };
+        let masses = products(one, two, self.is_above);
+        let mut all = Measure { masses, start, step: self.step, drift, infinite, is_above: self.is_above };
         all.give_up();
-        (all.masses.len() <= MOST_POINTS).then_some(all)
+        while all.masses.len() as f64 > 2.0 * points {
+            all = all.coarser(2.0 * all.step);
+        }
+        all
     }
 
     /// Leaves out the ends, of little probability.
@@ -237,7 +236,9 @@ impl Measure {
             left += 1;
         }
         self.masses.drain(..left);
-        self.first += left as i64;
+        let moved = left as f64 * self.step;
+        self.drift += ROUNDING * (self.start.abs() + moved);
+        self.start += moved;
         if self.is_above {
             // Larger losses are at most as private: those above become infinite, those below the least.
             self.infinite = (self.infinite + 2.0 * top).next_up().min(1.0);
@@ -248,42 +249,93 @@ impl Measure {
     }
 
     /// That of this number of independent counts.
-    fn repeated(self, copies: u64) -> Option<Self> {
+    fn repeated(self, copies: u64, points: f64) -> Option<Self> {
         let (mut power, mut rest) = (self, copies);
         let mut all: Option<Measure> = None;
         while rest > 0 {
             if rest % 2 == 1 {
                 all = Some(match all {
-                    Some(all) => all.and(&power)?,
+                    Some(all) => all.and(&power, points),
                     None => power.clone(),
                 });
             }
             rest /= 2;
             if rest > 0 {
-                power = power.and(&power)?;
+                power = power.and(&power, points);
             }
         }
         all
     }
 
-    /// The sum of the masses times 1 - e^(epsilon - loss) of losses above epsilon, which is measured from the offset, and all infinite ones.
-    fn beyond(&self, epsilon: f64, step: f64) -> f64 {
+    /// The sum of the masses times 1 - e^(epsilon - loss) of losses above epsilon, and all infinite ones.
+    fn beyond(&self, epsilon: f64) -> f64 {
+        let rounding = ROUNDING * (epsilon.abs() + self.start.abs());
+        let epsilon = if self.is_above { epsilon - self.start - rounding } else { epsilon - self.start + rounding };
         // At or just below it; what is not above counts as zero.
-        let from = ((epsilon / step).floor() - self.first as f64).max(0.0);
+        let from = (epsilon / self.step).floor().max(0.0);
         if from >= self.masses.len() as f64 {
             return self.infinite;
         }
-        let from = from as usize;
         let exp = |x: f64| Rational::from_f64(x).map_or(0.0, |x| Enclosure::rational(&x, 64).exp().approximate());
-        let (mut rest, factor) = (exp(epsilon - (self.first as f64 + from as f64) * step), exp(-step));
+        let (mut rest, factor) = (exp(epsilon - from * self.step), exp(-self.step));
         let mut sum = self.infinite;
         // Products of the factor err by a relative (k + 4) 2^-52, and the exponent by 2^-50 of its parts.
-        let error = 1e-12 + 4.0 * f64::EPSILON * (epsilon.abs() + (self.first as f64 * step).abs());
-        for mass in &self.masses[from..] {
+        let error = f64::EPSILON * (4.0 * self.masses.len() as f64 + 16.0 + 4.0 * epsilon.abs());
+        for mass in &self.masses[from as usize..] {
             let rest_end = if self.is_above { rest * (1.0 - error) } else { rest * (1.0 + error) };
             sum += mass * (1.0 - rest_end).max(0.0);
             rest *= factor;
         }
-        if self.is_above { sum * (1.0 + 1e-11) } else { sum * (1.0 - 1e-11) }
+        // As many sums as points.
+        let error = f64::EPSILON * (self.masses.len() as f64 + 16.0);
+        if self.is_above { sum * (1.0 + error) } else { sum * (1.0 - error) }
     }
+
+    /// The largest of 1 - delta(l) - e^l alpha over the points l, and of 1 - delta(-infinity), rounded to the outside.
+    fn highest_line(&self, alpha: f64) -> f64 {
+        // From the largest loss down: the masses from here on, and the same times e^(l - loss).
+        let (mut sum, mut weighted, factor) = (0.0, 0.0, (-self.step).exp());
+        let mut most = f64::NEG_INFINITY;
+        // Of the end e^l of a loss that bounds the truth in the right direction.
+        let end = |loss: f64| {
+            let loss = if self.is_above { loss + self.drift } else { loss - self.drift };
+            if alpha > 0.0 { loss.exp() * alpha } else { 0.0 }
+        };
+        for (k, mass) in self.masses.iter().enumerate().rev() {
+            sum += mass;
+            weighted = weighted * factor + mass;
+            most = most.max(1.0 - self.infinite - sum + weighted - end(self.start + k as f64 * self.step));
+        }
+        most = most.max(1.0 - self.infinite - sum);
+        if self.masses.is_empty() {
+            most = 1.0 - self.infinite;
+        }
+        // Up to twice as many sums and products as points, of numbers up to one where the line is not below zero.
+        let error = f64::EPSILON * (8.0 * self.masses.len() as f64 + 64.0 * (1.0 + self.start.abs()));
+        if self.is_above { most - error } else { most + error }
+    }
+}
+
+/// The masses of the sum of two losses.
+fn products(one: &[f64], two: &[f64], is_above: bool) -> Vec<f64> {
+    if one.is_empty() || two.is_empty() {
+        return Vec::new();
+    }
+    let mut masses = vec![0.0; one.len() + two.len() - 1];
+    let (short, long) = if one.len() <= two.len() { (one, two) } else { (two, one) };
+    for (i, a) in short.iter().enumerate().filter(|(_, a)| **a > 0.0) {
+        for (sum, b) in masses[i..].iter_mut().zip(long) {
+            *sum += a * b;
+        }
+    }
+    // Every sum has at most `terms` products and as many sums, each with an error below a relative 2^-53, or below the least double.
+    let terms = short.len() as f64;
+    let error = (2.0 * terms + 4.0) * f64::EPSILON;
+    for mass in &mut masses {
+        *mass = if is_above { *mass * (1.0 + error) + f64::MIN_POSITIVE } else { *mass * (1.0 - error) };
+        if !is_above && *mass < f64::MIN_POSITIVE * 1e20 {
+            *mass = 0.0;
+        }
+    }
+    masses
 }

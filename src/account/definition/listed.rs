@@ -12,8 +12,12 @@ use crate::{
 
 /// Bits of numbers that are rounded to doubles afterwards.
 const BITS: u32 = 80;
-/// Outcomes of one count are listed up to this number.
-pub(super) const MOST: usize = 20_000;
+/// Outcomes of a table are listed up to this number.
+const MOST: usize = 20_000;
+/// Values of noise on the integers are listed up to this size.
+const MOST_VALUES: f64 = 100_000.0;
+/// More outcomes than these are merged to about as many.
+const MOST_APART: usize = 4_000;
 /// Noise beyond this many standard deviations, or scales, is not listed: e^(-DEVIATIONS^2 / 2) is 10^-43.
 const DEVIATIONS: f64 = 14.0;
 /// Intervals of continuous noise.
@@ -38,6 +42,8 @@ pub(super) struct Listed {
     pub alone: [Ends; 2],
     /// At most the probability of all outcomes that are not listed: under the first hypothesis, and under the second.
     pub beyond: [f64; 2],
+    /// Whether the hypotheses exchanged are the same pair.
+    pub is_symmetric: bool,
 }
 
 impl Listed {
@@ -45,7 +51,7 @@ impl Listed {
     pub fn exchanged(&self) -> Self {
         let of = |one: &Outcome| Outcome { p: one.q, q: one.p, loss: one.loss.negated() };
         let ([first, second], [p, q]) = (self.alone, self.beyond);
-        Listed { common: self.common.iter().map(of).collect(), alone: [second, first], beyond: [q, p] }
+        Listed { common: self.common.iter().map(of).collect(), alone: [second, first], beyond: [q, p], ..*self }
     }
 
     /// From exact probabilities under both.
@@ -108,7 +114,7 @@ fn new_key(key: &UnknownKey, change: u64) -> Option<Listed> {
     let one = Ends { lower: 1.0, upper: 1.0 };
     let common =
         (hidden.lower > 0.0).then(|| Outcome { p: hidden, q: one, loss: Ends::of(&hidden.enclosure().ln()) })?;
-    Some(Listed { common: vec![common], alone: [hidden.complement(), Ends::default()], beyond: [0.0, 0.0] })
+    Some(Listed { common: vec![common], alone: [hidden.complement(), Ends::default()], ..Listed::default() })
 }
 
 /// Noise by its masses: with the record the count is larger by the change.
@@ -211,6 +217,8 @@ fn of_law(law: &Law, shift: u64) -> Option<Listed> {
             Some(listed)
         }
         Law::Pair(pair) => Listed::of_probabilities(pair.outcomes()),
+        // As many people have as many times the range.
+        Law::BoundedRange { epsilon } => Some(bounded_range(&Rational::from(epsilon * shift))),
         _ => None,
     }
 }
@@ -227,7 +235,27 @@ fn responses(epsilon: &Rational, answers: u64) -> Listed {
         let others = Ends::of(&Enclosure::rational(&Rational::from(answers - 2), BITS).div(&all));
         common.push(Outcome { p: others, q: others, loss: none });
     }
-    Listed { common, ..Listed::default() }
+    Listed { common, is_symmetric: true, ..Listed::default() }
+}
+
+/// Any mechanism whose losses are within this range of one another: by its dominating pair, whose loss exceeds l with the probability (1 - e^((l - epsilon) / 2)) / (1 -
+/// e^-epsilon) for -epsilon < l < epsilon, in intervals.
+fn bounded_range(epsilon: &Rational) -> Listed {
+    let bits = |value: &Rational| Enclosure::rational(value, BITS);
+    let all = bits(&Rational::from(-epsilon)).exp_m1().negate();
+    let at = |k: i64| Rational::from(epsilon * (2 * k - INTERVALS)) / INTERVALS;
+    let mut listed = Listed { is_symmetric: true, ..Listed::default() };
+    for k in 0..INTERVALS {
+        let (a, b) = (at(k), at(k + 1));
+        // (e^((b - epsilon) / 2) - e^((a - epsilon) / 2)) / (1 - e^-epsilon); the density of the second is e^-l times that, so that its interval is the mirror image.
+        let mass = |a: &Rational, b: &Rational| {
+            let inner = bits(&(Rational::from(a - b) / 2_u32)).exp_m1().negate();
+            Ends::of(&bits(&(Rational::from(b - epsilon) / 2_u32)).exp().mul(&inner).div(&all))
+        };
+        let loss = Ends { lower: Ends::of_rational(&a).lower, upper: Ends::of_rational(&b).upper };
+        listed.common.push(Outcome { p: mass(&a, &b), q: mass(&Rational::from(-&b), &Rational::from(-&a)), loss });
+    }
+    listed
 }
 
 /// Unnormalized masses exp(-a x^2), or exp(-a |x|), of noise on the integers: of x = 0, 1, ...
@@ -255,7 +283,7 @@ impl Weights {
         };
         let bound = bound.map(|bound| bound as f64);
         let last = (reach.ceil() + 2.0).min(bound.unwrap_or(f64::MAX));
-        if last > MOST as f64 {
+        if last > MOST_VALUES {
             return None;
         }
         // w(x + 1) = w(x) r(x), and r(x + 1) = r(x) c with c = exp(-2 a) or 1.
@@ -288,7 +316,7 @@ impl Weights {
     /// The pair of a count that is larger by the change with the record: noise x is x + change for the smaller count.
     fn moved_by(&self, change: f64) -> Listed {
         let last = self.weights.len() as i64 - 1;
-        let mut listed = Listed::default();
+        let mut listed = Listed { is_symmetric: true, ..Listed::default() };
         let mut alone = Ends::default();
         for x in -last..=last {
             let (p, x) = (self.mass(x), x as f64);
@@ -300,8 +328,12 @@ impl Weights {
             // ln p(x) - ln p(x + s) = a ((x + s)^2 - x^2) or a (|x + s| - |x|), of integers that are exact in doubles.
             let difference = if self.is_gaussian { change * (x + with) } else { with.abs() - x.abs() };
             let loss = self.a.scaled(difference);
-            // q = p e^-loss, whether or not it is listed itself.
-            let q = p.times(Ends::of(&loss.enclosure().negate().exp()));
+            // q is that of the value x + change, or p e^-loss where that is not listed.
+            let q = if with.abs() <= last as f64 {
+                self.mass(with as i64)
+            } else {
+                p.times(Ends::of(&loss.enclosure().negate().exp()))
+            };
             listed.common.push(Outcome { p, q, loss });
         }
         // By symmetry the other hypothesis has as much that the first cannot have, and as much that is not listed.
@@ -310,6 +342,7 @@ impl Weights {
         // Of the second hypothesis, all outcomes further out than the last by the change are not listed either: those below -last + change.
         let missing = (self.bound.is_none() || self.tail > 0.0).then(|| self.below(change as i64 - last));
         listed.beyond = [beyond, beyond + missing.unwrap_or_default()];
+        listed.common = merged(listed.common);
         listed
     }
 
@@ -333,6 +366,19 @@ impl Weights {
     }
 }
 
+/// Neighboring outcomes in intervals, where there are many.
+fn merged(all: Vec<Outcome>) -> Vec<Outcome> {
+    let together = all.len().div_ceil(MOST_APART).max(1);
+    let of = |some: &[Outcome]| {
+        let of_loss = |end: fn(f64, f64) -> f64, of: fn(&Outcome) -> f64| some.iter().map(of).reduce(end);
+        let (lower, upper) = (of_loss(f64::min, |one| one.loss.lower), of_loss(f64::max, |one| one.loss.upper));
+        let sum = |of: fn(&Outcome) -> Ends| some.iter().map(of).fold(Ends::default(), Ends::plus);
+        let loss = Ends { lower: lower.unwrap_or_default(), upper: upper.unwrap_or_default() };
+        Outcome { p: sum(|one| one.p), q: sum(|one| one.q), loss }
+    };
+    if together == 1 { all } else { all.chunks(together).map(of).collect() }
+}
+
 fn sum_of(weights: &[Ends]) -> Ends {
     // From the smallest on.
     weights.iter().rev().fold(Ends::default(), |sum, one| sum.plus(*one))
@@ -351,21 +397,30 @@ fn normal(sigma2: &Rational, shift: u64, rate: &Rational) -> Listed {
         let exponent = Rational::from(y * &s) - Rational::from(s.square_ref()) / 2_u32;
         rest.add(&rate_ends.mul(&Enclosure::rational(&(exponent / sigma2), BITS).exp())).ln()
     };
-    // The probability of an interval, from the tails on the side where they are small.
-    let within = |[a, b]: [&Rational; 2], mean: &Rational| {
-        let (a, b) = (Rational::from(a - mean), Rational::from(b - mean));
-        let tails = if a >= 0 { [a, b] } else { [-b, -a] };
-        let [near, far] = tails.map(|x| tail_of_normal(&x, sigma2));
-        let within = near.sub(&far);
+    // P[noise > |x|] at each edge, around each mean; the probability of an interval is that between both, or what both leave.
+    let tails = |mean: &Rational| -> Vec<(bool, Enclosure)> {
+        let of = |edge: &Rational| {
+            let x = Rational::from(edge - mean);
+            (x < 0, tail_of_normal(&x.abs(), sigma2))
+        };
+        edges.iter().map(of).collect()
+    };
+    let within = |ends: &[(bool, Enclosure)]| {
+        let [(is_left, a), (is_also_left, b)] = ends else { return Enclosure::double(0.0, BITS) };
+        let within = match (is_left, is_also_left) {
+            (true, true) => b.sub(a),
+            (true, false) => Enclosure::double(1.0, BITS).sub(a).sub(b),
+            _ => a.sub(b),
+        };
         within.max(&Enclosure::double(0.0, BITS))
     };
-    let mut listed = Listed::default();
-    let zero = Rational::new();
+    let mut listed = Listed { is_symmetric: *rate == 1, ..Listed::default() };
+    let (around_zero, around_shift) = (tails(&Rational::new()), tails(&s));
     let mut losses = edges.iter().map(ratio);
     let mut low = losses.next();
-    for ends in edges.windows(2) {
+    for (without, with) in around_zero.windows(2).zip(around_shift.windows(2)) {
         let (Some(least), Some(most)) = (low, losses.next()) else { break };
-        let (q, moved) = (within([&ends[0], &ends[1]], &zero), within([&ends[0], &ends[1]], &s));
+        let (q, moved) = (within(without), within(with));
         let p = rest.mul(&q).add(&rate_ends.mul(&moved));
         let loss = Ends { lower: Ends::of(&least).lower, upper: Ends::of(&most).upper };
         listed.common.push(Outcome { p: Ends::of(&p), q: Ends::of(&q), loss });
@@ -396,7 +451,7 @@ fn laplace(s: &Rational) -> Listed {
         loss: Ends::of_rational(s),
     };
     let below = Outcome { p: above.q, q: above.p, loss: above.loss.negated() };
-    let mut listed = Listed { common: vec![above, below], ..Listed::default() };
+    let mut listed = Listed { common: vec![above, below], is_symmetric: true, ..Listed::default() };
     // At -t, 0 < t < s: densities e^-t / 2 and e^-(s - t) / 2, loss s - 2 t.
     let at = |k: i64| s * Rational::from((k, INTERVALS));
     for k in 0..INTERVALS {

@@ -4,11 +4,12 @@
 //! lists the outcomes of each count under both hypotheses (`listed`), chooses the direction and the changes, and adds up losses on a grid (`grid`). A fault in how
 //! counts are composed, in an infinite mass or a direction shows where the answer lies outside.
 //!
-//! It says nothing of more than a few hundred counts, of more than a few dozen ways in which the data can choose, of a bounded range, and of releases with paths.
+//! It says nothing of more than a few dozen ways in which the data can choose, nor of ledgers, and on samples with few counts it is wide.
 
 mod ends;
 mod grid;
 mod listed;
+mod routes;
 #[cfg(test)]
 mod tests;
 
@@ -29,12 +30,25 @@ use crate::{
 
 /// Ways to choose the changes of all counts, up to this number.
 const MOST_WAYS: usize = 40;
+/// Points of the grid of a sum: of few ways with few terms, and of more.
+const POINTS: [f64; 2] = [600.0, 200.0];
+/// More ways than these are many.
+const FEW_WAYS: usize = 4;
+/// More different counts than these are many.
+const FEW_TERMS: usize = 6;
 
 /// What differs between neighbors.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
     /// The counts that one record changes.
     pub counts: Vec<Counts>,
+    /// Those that differ between neighbors as they are given, under either relation.
+    pub given: Vec<Counts>,
+    /// Counts that records of some routes enter.
+    pub blocks: Vec<Vec<Counts>>,
+    /// The routes of a record, of which the worst counts, or the worst pair of them where a record changes: each enters these blocks, by their numbers. None where all
+    /// records enter the same counts.
+    pub routes: Vec<Vec<usize>>,
     /// Whether a record changes, so that it leaves these counts and enters as many others; guarantees and pairs are about either relation.
     pub is_changed: bool,
     /// The number of records that differ.
@@ -43,12 +57,12 @@ pub struct Definition {
     pub repeat: u64,
 }
 
-/// A definition with the losses that follow from it.
+/// A definition with the losses that follow from it, computed once they are requested.
 #[derive(Clone, Debug)]
-pub(crate) struct Defined {
+pub struct Defined {
     definition: Definition,
     /// For each way to choose, a record that is removed and one that is added; `None` where it says nothing.
-    ways: Arc<OnceLock<Option<Vec<[OnGrid; 2]>>>>,
+    ways: Arc<OnceLock<Option<Vec<Both>>>>,
 }
 
 impl PartialEq for Defined {
@@ -59,6 +73,9 @@ impl PartialEq for Defined {
 
 impl Eq for Defined {}
 
+/// The losses of a record that is removed, and of one that is added.
+type Both = [Arc<OnGrid>; 2];
+
 /// A choice for all counts: their pairs, whether the record enters them while others leave, and how many there are.
 type Way = Vec<(Arc<Listed>, bool, u64)>;
 
@@ -66,6 +83,7 @@ type Way = Vec<(Arc<Listed>, bool, u64)>;
 type Choice = Vec<(Arc<Listed>, u64)>;
 
 impl Defined {
+    /// Of this definition.
     pub fn new(definition: Definition) -> Self {
         Defined { definition, ways: Arc::default() }
     }
@@ -77,7 +95,10 @@ impl Defined {
             let all = ways.iter().map(|way| way[direction].delta(epsilon).enclosure());
             all.reduce(|most, next| most.max(&next)).unwrap_or_else(|| Enclosure::double(0.0, 64))
         };
-        Some([largest(0), largest(1)])
+        let remove = largest(0);
+        let is_same = ways.iter().all(|[remove, add]| Arc::ptr_eq(remove, add));
+        let add = if is_same { remove.clone() } else { largest(1) };
+        Some([remove, add])
     }
 
     /// delta(epsilon), of the worse direction.
@@ -85,30 +106,71 @@ impl Defined {
         self.delta_of_directions(epsilon).map(|[remove, add]| remove.max(&add))
     }
 
+    /// The smallest type II error at the type I error alpha, of tests of each direction. `None` where it says nothing.
+    pub fn tradeoff_of_directions(&self, alpha: &Rational) -> Option<[Enclosure; 2]> {
+        let ways = self.ways()?;
+        let least = |direction: usize| {
+            let all = ways.iter().map(|way| way[direction].tradeoff(alpha).enclosure());
+            all.reduce(|least, next| least.min(&next)).unwrap_or_else(|| Enclosure::double(1.0, 64))
+        };
+        Some([least(0), least(1)])
+    }
+
+    /// That of the better direction; `None` too where a record has several routes, of which the account takes the hull.
+    pub fn tradeoff(&self, alpha: &Rational) -> Option<Enclosure> {
+        let both = if self.definition.routes.is_empty() { self.tradeoff_of_directions(alpha) } else { None };
+        both.map(|[remove, add]| remove.min(&add))
+    }
+
     /// Refuses an answer about delta(epsilon) that it excludes.
     pub fn confirms_delta(&self, epsilon: &Rational, answer: &Answer) -> Result<()> {
-        overlapping(self.delta(epsilon).as_ref(), answer)
+        overlapping(self.delta(epsilon).as_ref(), answer, OF_DELTA)
     }
 
     /// The same about one direction.
     pub fn confirms_delta_of(&self, direction: Direction, epsilon: &Rational, answer: &Answer) -> Result<()> {
-        overlapping(self.delta_of_directions(epsilon).map(|both| direction.of(both)).as_ref(), answer)
+        overlapping(self.delta_of_directions(epsilon).map(|both| direction.of(both)).as_ref(), answer, OF_DELTA)
+    }
+
+    /// The same about the trade-off function.
+    pub fn confirms_tradeoff(&self, alpha: &Rational, answer: &Answer) -> Result<()> {
+        overlapping(self.tradeoff(alpha).as_ref(), answer, OF_TRADEOFF)
+    }
+
+    /// The same about that of one direction.
+    pub fn confirms_tradeoff_of(&self, direction: Direction, alpha: &Rational, answer: &Answer) -> Result<()> {
+        overlapping(self.tradeoff_of_directions(alpha).map(|both| direction.of(both)).as_ref(), answer, OF_TRADEOFF)
     }
 
     /// Refuses an answer about epsilon at delta that it excludes: delta(lower) is at least delta, and delta(upper) at most.
     pub fn confirms_epsilon(&self, delta: &Rational, answer: &Answer) -> Result<()> {
+        self.confirms_epsilon_by(|epsilon| self.delta(epsilon), delta, answer)
+    }
+
+    /// The same about one direction.
+    pub fn confirms_epsilon_of(&self, direction: Direction, delta: &Rational, answer: &Answer) -> Result<()> {
+        let own = |epsilon: &Rational| self.delta_of_directions(epsilon).map(|both| direction.of(both));
+        self.confirms_epsilon_by(own, delta, answer)
+    }
+
+    fn confirms_epsilon_by(
+        &self,
+        own: impl Fn(&Rational) -> Option<Enclosure>,
+        delta: &Rational,
+        answer: &Answer,
+    ) -> Result<()> {
         const WHAT: &str = "an epsilon (by an engine and by the definition of the mechanism)";
         let ends = [answer.value.lower_rational(), answer.value.upper_rational()];
         let [lower, upper] = ends;
         // Below an epsilon of zero nothing is claimed.
         if let Some(lower) = lower.filter(|lower| *lower > 0)
-            && let Some(own) = self.delta(&lower)
+            && let Some(own) = own(&lower)
             && *own.upper() < *delta
         {
             return Err(Error::Contradiction { what: WHAT });
         }
         if let Some(upper) = upper
-            && let Some(own) = self.delta(&upper)
+            && let Some(own) = own(&upper)
             && *own.lower() > *delta
         {
             return Err(Error::Contradiction { what: WHAT });
@@ -116,35 +178,50 @@ impl Defined {
         Ok(())
     }
 
-    fn ways(&self) -> Option<&[[OnGrid; 2]]> {
+    fn ways(&self) -> Option<&[Both]> {
         self.ways.get_or_init(|| self.definition.computed()).as_deref()
     }
 }
 
 impl Definition {
+    /// Of counts that are given one by one, for one record and one release: what differs in them.
+    pub fn of_counts(counts: Vec<Counts>, is_changed: bool) -> Self {
+        Definition { counts, is_changed, group: 1, repeat: 1, ..Definition::default() }
+    }
+
     /// Both directions of every way.
-    fn computed(&self) -> Option<Vec<[OnGrid; 2]>> {
-        let of = |way: &Way| -> Option<[OnGrid; 2]> {
+    fn computed(&self) -> Option<Vec<Both>> {
+        if !self.routes.is_empty() {
+            return self.of_routes();
+        }
+        let all = self.choices()?;
+        let is_large = all.len() > FEW_WAYS || all.first().is_some_and(|way| way.len() > FEW_TERMS);
+        let points = POINTS[usize::from(is_large)];
+        let of = |way: &Way| -> Option<Both> {
             let of_direction = |is_added: bool| {
                 let of_count = |(listed, is_opposite, copies): &(Arc<Listed>, bool, u64)| {
                     (if *is_opposite != is_added { listed.exchanged() } else { (**listed).clone() }, *copies)
                 };
                 let all: Vec<(Listed, u64)> = way.iter().map(of_count).collect();
                 let terms: Terms = all.iter().map(|(listed, copies)| (listed, *copies)).collect();
-                OnGrid::of(&terms)
+                OnGrid::of(&terms, points).map(Arc::new)
             };
-            Some([of_direction(false)?, of_direction(true)?])
+            let remove = of_direction(false)?;
+            let is_symmetric = way.iter().all(|(listed, ..)| listed.is_symmetric);
+            let add = if is_symmetric { Arc::clone(&remove) } else { of_direction(true)? };
+            Some([remove, add])
         };
-        self.choices()?.iter().map(of).collect()
+        all.iter().map(of).collect()
     }
 
     /// Every way to choose the changes: the pairs of all counts, whether the record enters where others are left, and how many there are. `None` where they are not listed.
     fn choices(&self) -> Option<Vec<Way>> {
+        let own = self.counts.iter().map(|counts| (counts, self.is_changed && !is_of_either_relation(&counts.law)));
         let mut ways: Vec<Way> = vec![Vec::new()];
-        for counts in &self.counts {
-            let is_twice = self.is_changed && !is_of_either_relation(&counts.law);
-            for is_opposite in if is_twice { vec![false, true] } else { vec![false] } {
-                let own = self.choices_of(counts)?;
+        for (counts, is_twice) in own.chain(self.given.iter().map(|counts| (counts, false))) {
+            let own = self.choices_of(counts)?;
+            let sides = if is_twice { vec![false, true] } else { vec![false] };
+            for is_opposite in sides {
                 if ways.len().saturating_mul(own.len()) > MOST_WAYS {
                     return None;
                 }
@@ -199,11 +276,12 @@ impl Definition {
     }
 }
 
-fn overlapping(own: Option<&Enclosure>, answer: &Answer) -> Result<()> {
+const OF_DELTA: &str = "a delta (by an engine and by the definition of the mechanism)";
+const OF_TRADEOFF: &str = "a point of the trade-off function (by an engine and by the definition of the mechanism)";
+
+fn overlapping(own: Option<&Enclosure>, answer: &Answer, what: &'static str) -> Result<()> {
     match own {
-        Some(own) if !own.overlaps(&answer.value) => {
-            Err(Error::Contradiction { what: "a delta (by an engine and by the definition of the mechanism)" })
-        }
+        Some(own) if !own.overlaps(&answer.value) => Err(Error::Contradiction { what }),
         _ => Ok(()),
     }
 }

@@ -42,7 +42,7 @@ fn rows() -> Law {
 }
 
 fn question(counts: &[Counts], is_changed: bool, group: u64, repeat: u64) -> Definition {
-    Definition { counts: counts.to_vec(), is_changed, group, repeat }
+    Definition { counts: counts.to_vec(), is_changed, group, repeat, ..Definition::default() }
 }
 
 /// The account of the same question, by the functions for compositions.
@@ -166,17 +166,114 @@ fn an_account_of_another_question_is_refused() {
     assert!(confirms(question(&[one("discrete-gaussian", "6x2")], false, 1, 1)).is_err());
 }
 
-/// What it does not cover says nothing, soon: many counts, many choices, a bounded range.
+/// What it does not cover says nothing, soon: very many choices, noise of very many values, and groups with a guarantee.
 #[test]
 fn what_is_not_covered_says_nothing() {
     let many = [
-        question(&[one("discrete-gaussian", "5x1000000")], false, 1, 1),
-        question(&[one("exponential", "1x3")], false, 1, 1),
         question(&[of_law(rows(), 40, 3)], true, 5, 1),
         question(&[one("discrete-gaussian", "1000000000000")], false, 1, 1),
         question(&[one("pure", "1/2x3")], false, 2, 1),
     ];
     for of in many {
         assert!(Defined::new(of.clone()).delta(&epsilon("1")).is_none(), "{of:?}");
+    }
+}
+
+/// Every kind of law that a request may name has a definition, also for a million counts, and at the ends of the trade-off function.
+#[test]
+fn every_kind_of_law_is_confirmed() {
+    let all = [
+        (one("discrete-gaussian", "3x4"), 1e-6),
+        (one("discrete-gaussian", "5x1000"), 0.05),
+        (one("discrete-gaussian", "1000000x1000000"), 0.05),
+        (one("gaussian", "2x3"), 0.05),
+        (Counts::parse_sampled("0.1:gaussian:1x5").unwrap(), 0.1),
+        (one("discrete-laplace", "1/2x3@2"), 1e-6),
+        (one("laplace", "2x3"), 0.01),
+        (one("truncated-laplace", "1/2:6x2"), 1e-6),
+        (one("truncated-gaussian", "4:5@2"), 1e-6),
+        (one("truncated-gaussian", "500:1000"), 1e-6),
+        (one("randomized-response", "1:3x2"), 1e-6),
+        (one("pure", "1/2x6"), 1e-6),
+        (one("approximate", "1:1/1000x3"), 1e-6),
+        (one("exponential", "1x3"), 0.01),
+        (one("exponential", "1/10x1000"), 0.05),
+        (of_law(skewed(), 2, 1), 0.01),
+        (of_law(pair(), 3, 1), 1e-6),
+        (of_law(rows(), 2, 1), 0.01),
+        (Counts::parse_unknown_key("discrete-laplace:1/2:6x2").unwrap(), 1e-6),
+        (Counts::parse_unknown_key("laplace:2:7").unwrap(), 0.01),
+    ];
+    for law in Law::KEYS {
+        let is_named = |counts: &Counts| counts.law.key() == law;
+        assert!(all.iter().any(|(counts, _)| is_named(counts)), "no counts of {law}");
+    }
+    for (counts, wide) in &all {
+        let of = question(std::slice::from_ref(counts), false, 1, 1);
+        let (engines, defined) = (account(&of), Defined::new(of.clone()));
+        // Half way between what a test can tell apart at zero and nothing.
+        let most = engines.delta("0", 6).unwrap().value.upper().to_f64();
+        for at in ["0", "1/4", "1"].map(epsilon) {
+            let own = defined.delta(&at).unwrap_or_else(|| panic!("{counts:?}"));
+            let certified = engines.delta(at.clone(), 6).unwrap().value;
+            assert!(own.overlaps(&certified), "{counts:?} at {at}: {own} excludes {certified}");
+            let width = own.upper().to_f64() - own.lower().to_f64();
+            assert!(width <= wide * most, "{counts:?} at {at}: {own} for {certified}");
+        }
+        for alpha in ["0", "1/10", "1"].map(epsilon) {
+            let own = defined.tradeoff(&alpha).unwrap();
+            let certified = engines.tradeoff(&alpha, 6).unwrap().value;
+            assert!(own.overlaps(&certified), "{counts:?} at alpha = {alpha}: {own} excludes {certified}");
+            let width = own.upper().to_f64() - own.lower().to_f64();
+            assert!(width <= 0.1, "{counts:?} at alpha = {alpha}: {own} for {certified}");
+        }
+    }
+}
+
+/// The trade-off function at alpha = 0 is that of outcomes which both hypotheses can have: another one is refused.
+#[test]
+fn a_trade_off_point_of_no_infinite_loss_is_refused() {
+    let of = question(&[of_law(pair(), 1, 1)], false, 1, 1);
+    let (engines, defined) = (account(&of), Defined::new(of));
+    let alpha = Rational::new();
+    let right = engines.tradeoff(&alpha, 8).unwrap();
+    assert!(right.value.contains(&parse("2/3").unwrap()) && defined.confirms_tradeoff(&alpha, &right).is_ok());
+    let wrong = Answer { value: Enclosure::double(1.0, 64), ..right };
+    assert!(matches!(defined.confirms_tradeoff(&alpha, &wrong), Err(Error::Contradiction { .. })));
+}
+
+/// Keys that are nearly always shown: an infinite loss of probability one for both directions, and a lower end above the truth.
+#[test]
+fn wrong_probabilities_of_keys_are_refused() {
+    let key = Counts::parse_unknown_key("laplace:1:-200").unwrap();
+    let of = question(&[key], false, 1, 1);
+    let (engines, defined) = (account(&of), Defined::new(of));
+    let at: crate::account::Epsilon = Rational::from(250).try_into().unwrap();
+    let [_, add] = engines.delta_of_directions(&at, 8).unwrap().unwrap();
+    assert!(defined.confirms_delta_of(Direction::Add, &at, &add).is_ok());
+    let one = Answer { value: Enclosure::double(1.0, 64), ..add };
+    assert!(matches!(defined.confirms_delta_of(Direction::Add, &at, &one), Err(Error::Contradiction { .. })));
+    // A key of threshold 40 is shown with q^39 / (1 + q), q = e^(-1/2): a lower end above that by more than what doubles resolve, where the other hypothesis hides all but 10^-9.
+    let key = |threshold: &str| Counts::parse_unknown_key(&format!("discrete-laplace:1/2:{threshold}")).unwrap();
+    let of = question(&[key("40")], false, 1, 1);
+    let right = account(&of).delta("1", 20).unwrap();
+    let defined = Defined::new(of);
+    assert!(defined.confirms_delta(&epsilon("1"), &right).is_ok());
+    let moved = right.value.mul(&Enclosure::double(1.0 + 1e-5, 64));
+    let wrong = Answer { value: moved, ..right };
+    assert!(matches!(defined.confirms_delta(&epsilon("1"), &wrong), Err(Error::Contradiction { .. })));
+}
+
+/// A lower measure stays below, and an upper one above, where losses lie on the points of a grid, between them, and where the grid is coarser than their lattice.
+#[test]
+fn the_measures_are_on_their_sides_of_the_truth() {
+    // Two answers of randomized response: losses of 2, 0 and -2 with probabilities a^2, 2 a b and b^2.
+    let counts = one("pure", "1x2");
+    let of = question(&[counts], false, 1, 1);
+    for at in ["0", "1/2", "1999999/1000000", "2", "2000001/1000000"] {
+        let own = Defined::new(of.clone()).delta(&epsilon(at)).unwrap();
+        let certified = account(&of).delta(epsilon(at), 15).unwrap().value;
+        assert!(own.lower() <= certified.lower() && certified.upper() <= own.upper(), "{at}: {own} {certified}");
+        assert!(own.upper().to_f64() - own.lower().to_f64() < 1e-7, "{at}: {own}");
     }
 }

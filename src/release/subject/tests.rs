@@ -270,3 +270,98 @@ fn a_query_of_a_changed_record_has_the_count_left_and_the_count_entered() {
     let of = |account: &Composition| account.epsilon("0.2", 9).unwrap().value;
     assert_eq!(of(&resolved.queries[0].composition), of(&resolved.total));
 }
+
+/// The whole, levels and queries of every bundled release are compared with what its definition says, which is narrow where all noise is Gaussian: bounded losses end, and a
+/// grid does not tell where.
+#[test]
+fn releases_are_confirmed_by_their_definition() {
+    let delta: Delta = "1e-10".parse().unwrap();
+    let releases = Release::bundled().unwrap().into_iter().filter(|release| !release.budget_only);
+    // Those of Puerto Rico have the same queries.
+    for release in releases.filter(|release| !release.name.ends_with("-pr")) {
+        let name = release.name.clone();
+        let is_gaussian = release.levels.iter().flat_map(|level| &level.queries).all(|query| query.sigma2().is_ok());
+        for neighbors in Neighbors::ALL {
+            let resolved = Subject { neighbors: Some(neighbors), ..of(&name) }.resolve().unwrap();
+            let is_narrow = |account: &Whole, what: &str| {
+                let defined = account.defined().unwrap_or_else(|| panic!("{name} {what}: no definition"));
+                // It is compared here.
+                let answer = account.epsilon(&delta, 6).unwrap();
+                let at = |factor: f64| {
+                    let at = Rational::from_f64(answer.value.upper().to_f64() * factor).unwrap();
+                    defined.delta(&at).unwrap_or_else(|| panic!("{name} {what}: says nothing"))
+                };
+                // Epsilons a few hundredths away on both sides are certainly too small and too large.
+                let (below, above) = (at(0.96), at(1.04));
+                let is_narrow = *below.lower() > *delta && *above.upper() < *delta;
+                assert!(is_narrow || !is_gaussian, "{name} {what}: {below} {above}");
+            };
+            is_narrow(&resolved.whole, neighbors.name());
+            for level in &resolved.levels {
+                is_narrow(&level.whole, &level.name);
+            }
+            let queries = resolved.queries.iter().map(|query| (&query.name, &query.composition));
+            assert!(queries.clone().all(|(_, of)| of.defined().is_some()), "{name}");
+            for (query, composition) in queries.take(3) {
+                is_narrow(&Whole::Composition(composition.clone()), query);
+            }
+        }
+    }
+}
+
+/// Accounts of other questions are refused: the noise of half the budget, a relation, a mix, a query whose count is taken twice in the same direction, and
+/// one release for two.
+#[test]
+fn an_account_of_another_release_is_refused() {
+    let delta: Delta = "1e-10".parse().unwrap();
+    let question = |subject: &Subject| {
+        let (release, neighbors) = (subject.release.as_ref().unwrap(), subject.relation());
+        subject.question(&release.places(&subject.levels).unwrap(), true, neighbors).unwrap()
+    };
+    let is_refused = |account: &Subject, asked: &Subject| {
+        let whole = account.clone().resolve().unwrap().whole;
+        let answer = whole.epsilon(&delta, 6).unwrap();
+        let compared = whole.compared_with(Some(question(asked)));
+        // The functions that answer refuse it, for epsilon and for delta.
+        let by_epsilon = matches!(compared.epsilon(&delta, 6), Err(Error::Contradiction { .. }));
+        let at = answer.value.upper_rational().unwrap();
+        let by_delta = matches!(compared.delta(at, 6), Err(Error::Contradiction { .. }));
+        assert_eq!(by_epsilon, by_delta);
+        by_epsilon
+    };
+    let own = of("pl94-persons-us");
+    assert!(!is_refused(&own, &own));
+    let add = Subject { neighbors: Some(Neighbors::AddRemove), ..own.clone() };
+    assert!(is_refused(&add, &own) && is_refused(&own, &add));
+    assert!(is_refused(&own, &Subject { repeat: 2, ..own.clone() }));
+    assert!(is_refused(&own, &Subject { group: 2, ..own.clone() }));
+    assert!(is_refused(&own, &Subject { singles: vec!["5x10".parse().unwrap()], ..own.clone() }));
+    // The noise of half the budget.
+    let mut lost = own.clone();
+    for level in &mut lost.release.as_mut().unwrap().levels {
+        for query in &mut level.queries {
+            query.law = Law::DiscreteGaussian { sigma2: Rational::from(query.sigma2().unwrap() * 2_u32) };
+        }
+    }
+    assert!(is_refused(&lost, &own));
+    // A record in fewer groups of a kind.
+    let mixed = of("ddhca-us");
+    let mut fewer = mixed.clone();
+    fewer.release.as_mut().unwrap().mixes.iter_mut().for_each(|mix| {
+        mix.groups -= 1;
+        mix.most = mix.most.min(mix.groups);
+    });
+    assert!(!is_refused(&mixed, &mixed) && is_refused(&fewer, &mixed));
+    // A query of which a changed record leaves one count and enters another: the count twice in the same direction is another question.
+    let masses = [(0, "60/143"), (1, "2/143"), (2, "27/143"), (3, "54/143")];
+    let masses = masses.iter().map(|(value, p)| (*value, parse(p).unwrap()));
+    let skewed = Law::Table(Arc::new(NoiseTable::new("low", masses).unwrap()));
+    let counts = Counts::new(skewed, 1, 1).unwrap();
+    let subject = Subject { singles: vec![counts.clone()], neighbors: Some(Neighbors::Bounded), ..Subject::default() };
+    let right = subject.resolve().unwrap();
+    let query = &right.queries[0].composition;
+    assert!(query.delta("1/2", 6).is_ok() && query.defined().is_some());
+    let twice = Composition::new([counts.clone(), counts.clone()]).unwrap();
+    let asked = twice.defined_by(Definition::of_counts(vec![counts], true));
+    assert!(matches!(asked.delta("1/2", 6), Err(Error::Contradiction { .. })));
+}
