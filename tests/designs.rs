@@ -177,6 +177,17 @@ fn a_natural_design_is_estimated_as_far_as_it_goes() {
     let refused = refusal(folder.path(), &words);
     let needed = "--queries: the noisy counts do not determine \"sex * citizenship\" of 4 units of district";
     assert!(refused.contains(needed) && !folder.path().join("cells").exists(), "{refused}");
+    // A sum over an area is refused where it is estimated, and nothing is written.
+    fs::write(folder.path().join("areas.csv"), "area,district,municipality\nTwo,Fjord,Sund\nTwo,Coast,Haven\n")
+        .unwrap();
+    let area = [&ESTIMATE[..], &["--out", "area", "--areas", "areas.csv", "--queries", "sex * citizenship"]].concat();
+    let refused = refusal(folder.path(), &area);
+    let needed = "--queries: the noisy counts do not determine \"sex * citizenship\" of the area \"Two\"";
+    assert!(refused.contains(needed) && !folder.path().join("area").exists(), "{refused}");
+    done(
+        folder.path(),
+        &[&ESTIMATE[..], &["--out", "area", "--areas", "areas.csv", "--queries", "age * sex"]].concat(),
+    );
     // Regions keep all attributes together.
     done(
         folder.path(),

@@ -19,7 +19,7 @@ use super::{
     spine_survey::{Asked, SpineAreas},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     io::{
         csv_reader::Reading,
         provenance::{Input, Provenance},
@@ -158,8 +158,12 @@ impl Job {
             see(Progress { stage: "writing estimates", done: 0, of: 0 })
         };
         let survey = survey.as_ref();
-        estimates_file::write(&estimates, &saved, &schema, &self.out, &provenance, survey, answered)
-            .about(JobInput::Out)?;
+        let written = estimates_file::write(&estimates, &saved, &schema, &self.out, &provenance, survey, answered);
+        written.map_err(|error| match error {
+            // Sums over areas are known to be determined only when they are estimated.
+            Error::Unsuitable { .. } => InputError::new(JobInput::Queries, error),
+            other => InputError::new(JobInput::Out, other),
+        })?;
         let tree = &saved.spine.tree;
         let levels = saved.names.iter().zip(&estimates.level_variances).enumerate();
         let levels = levels.map(|(level, (name, variances))| EstimatedLevel {

@@ -3,8 +3,8 @@
 //!
 //! Least squares has an estimate of a query of a unit if and only if each of its counts is a linear combination of all
 //! expected noisy counts. In the [sectors](super::gls::basis) this is a question about small matrices of zeros and ones,
-//! which [`walk`] answers for all units at once, in exact fractions. A total that is known exactly adds nothing, because
-//! every query of a unit determines its total.
+//! which `walk` answers for all units at once, in exact fractions. A total that is known exactly adds nothing to a unit with
+//! noisy counts, because each of its queries determines its total.
 //!
 //! | file | content |
 //! | --- | --- |
