@@ -320,7 +320,7 @@ fn hostile_and_wrong_yaml_is_refused_with_its_line() {
         ("rho: 0.0834", "rho: ~", 22, "a number without quotes"),
         ("'2024-05-01'", "'2024-02-30'", 13, "YYYY-MM-DD"),
         ("'2024-05-01'", "2024-05-01", 13, "must be in quotes: \"2024-05-01\""),
-        ("intended_use: A test", "intended_use: >\n      A test", 9, "folded text (>)"),
+        ("intended_use: A test", "intended_use: >\n      A test", 10, "folded text (>)"),
         ("Summary statistics", "Summary", 10, "Summary statistics"),
         ("name: Made-up counts", "name: 5", 6, "must be a text"),
         ("      - Somebody", "      - 7", 8, "a list of texts"),

@@ -189,7 +189,7 @@ fn spares(subject: &[&str], delta: &str, html: &str) {
     let calibrate = [&["calibrate"], subject, &["--delta", delta]].concat();
     let rows = rows(html);
     let levels = json(&calibrate)["levels"].clone();
-    let published = |level: &&Value| !level["compared_with"]["published"].is_null();
+    let published = |level: &&Value| !level["compared_with"]["printed"].is_null();
     let levels: Vec<&Value> = levels.as_array().expect("levels").iter().filter(published).collect();
     assert!(!levels.is_empty(), "{subject:?}");
     for level in levels {
