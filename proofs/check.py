@@ -818,7 +818,7 @@ def printed(text):  # a name or a label fakes no line
 def result(file, reason=None, statements=(), verdict=None, **more):
     """The answer for a file: what is proven, or the reason why it is not."""
     return {"file": file, "verdict": verdict or ("refused" if reason else "proven"), "reason": reason, "statements": [*statements], **more}
-def one(path, quiet, data, answers):
+def one(path, quiet, data=None, answers=()):
     """The answer for a certificate, or for the Statement that certificates bear: `answers` are theirs. `data` if the file was read already."""
     found, began, last = {}, time.monotonic(), [-8]
     def report(work):  # a line on standard error every ten seconds, from the third second on

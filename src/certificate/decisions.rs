@@ -3,52 +3,28 @@
 use rug::{Rational, ops::Pow};
 
 use super::{
-    Certificate, Source,
     claim::{Claim, Ends, Question},
+    direction::opposite,
     ends::{MORE, Outward},
-    lower_hints,
-    parts::{self, Aim},
+    hints::Hints,
+    parts::{self, Aim, lower_hints},
     points::{Function, Points},
 };
 use crate::{
     account::{Account, Answer, Delta, Epsilon, Whole},
     error::{Error, Result},
     law::Direction,
-    loss::evaluator::Evaluator,
     numeric::{Enclosure, rational},
     release::{Neighbors, subject::Resolved},
     risk,
 };
 
-/// The direction in which the two data sets change places.
-pub(super) fn opposite(direction: Direction) -> Direction {
-    match direction {
-        Direction::Remove => Direction::Add,
-        Direction::Add => Direction::Remove,
-    }
-}
-
-/// delta(epsilon) of one direction, or the larger of both.
-pub(super) fn delta_of(
-    evaluator: &Evaluator,
-    direction: Option<Direction>,
-    epsilon: &Rational,
-    digits: u32,
-) -> Result<Enclosure> {
-    let of_one = |direction| evaluator.of_direction(direction, |one| Ok(one.hockey_stick(epsilon, digits)?.value));
-    match direction.map(of_one).transpose()?.flatten() {
-        Some(value) => Ok(value),
-        None => Ok(evaluator.hockey_stick(epsilon, digits)?.value),
-    }
-}
-
-/// Its logarithm in doubles.
-pub(super) fn ln_delta_of(evaluator: &Evaluator, direction: Option<Direction>, epsilon: &Rational) -> Result<f64> {
-    let of_one = |direction| evaluator.of_direction(direction, |one| one.ln_hockey_stick_approx(epsilon));
-    match direction.map(of_one).transpose()?.flatten() {
-        Some(value) => Ok(value),
-        None => evaluator.ln_hockey_stick_approx(epsilon),
-    }
+/// A claim with the hints that prove its ends.
+pub(super) struct Found {
+    pub claim: Claim,
+    pub lower: Vec<Hints>,
+    pub upper: Vec<Hints>,
+    pub points: Option<[Rational; 3]>,
 }
 
 /// The certified delta at an epsilon, of one direction or the larger of both.
@@ -107,7 +83,7 @@ pub(super) fn of_decision(
     prior: &Rational,
     direction: Option<Direction>,
     digits: u32,
-) -> Result<Certificate> {
+) -> Result<Found> {
     let whole = &subject.whole;
     let value = correct(whole, prior, direction, digits + MORE)?.value;
     let Outward { lower, upper, room } = Outward::new(&value, digits)?;
@@ -124,7 +100,7 @@ pub(super) fn of_decision(
     let upper = parts::all(&claim.paths, aim)?;
     let is_better = claim.ends.lower > blind;
     let lower = if is_better { vec![lower_hints(&claim.paths, whole, aim, digits)?] } else { Vec::new() };
-    Certificate { claim, lower, upper, points: None, source: Source::of(subject) }.within_the_checkers_limit()
+    Ok(Found { claim, lower, upper, points: None })
 }
 
 /// The largest posterior after events of at least this probability, where the prior is that of the direction's first data set.
@@ -144,7 +120,7 @@ pub(super) fn of_events(
     (prior, probability): (&Rational, &Delta),
     direction: Option<Direction>,
     digits: u32,
-) -> Result<Certificate> {
+) -> Result<Found> {
     risk::check_prior(prior)?;
     let question = Question::Events { prior: prior.clone(), probability: probability.clone() };
     // Refused before anything is computed.
@@ -163,22 +139,21 @@ pub(super) fn of_events(
     let outward = Outward::new(&value, digits)?;
     claim.ends = Ends { lower: outward.lower, upper: outward.upper.min(Rational::from(1)) };
     let error = room.min(outward.room.to_f64() / slope) / 16.0;
-    proven_at(subject, claim, epsilons, error, digits)
+    proven_at(&subject.whole, claim, epsilons, error, digits)
 }
 
 /// The hints of a claim about a trade-off function, from its three points and the error that its deltas may have.
 pub(super) fn proven_at(
-    subject: &Resolved,
+    whole: &Whole,
     claim: Claim,
     epsilons: [Rational; 3],
     error: f64,
     digits: u32,
-) -> Result<Certificate> {
-    let whole = &subject.whole;
+) -> Result<Found> {
     let epsilon = epsilons[1].clone().abs();
     let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
     let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: libm::log(error) };
     let upper = parts::all(&claim.paths, aim)?;
     let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
-    Certificate { claim, lower, upper, points: Some(epsilons), source: Source::of(subject) }.within_the_checkers_limit()
+    Ok(Found { claim, lower, upper, points: Some(epsilons) })
 }

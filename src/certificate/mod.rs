@@ -18,6 +18,7 @@
 //! | `mod.rs` | certificates, and claims from certified answers |
 //! | [`claim`] | the claim: paths of groups, and both ends of a number |
 //! | `decisions` | claims of one direction or of both: decisions, and posteriors of events |
+//! | `direction` | delta of one direction, or the larger of both |
 //! | [`hints`] | how to find bounds of delta |
 //! | `parts` | the units that are proven together, and how |
 //! | `points` | the three lines that enclose a point of the trade-off function |
@@ -30,7 +31,8 @@
 //! | `checker` | the checker itself, as a file for users of an installed program |
 //! | `source` | the program, and the release file from which a claim was made |
 //! | `terms` | the groups of a composition as the format has them, and why other laws have no certificate |
-//! | `read` | a claim read from a file, and this program's own answer for it |
+//! | `named` | the counts and the file that the subject of a memo's certificate names |
+//! | `read`, `recompute` | a claim read from a file, and this program's own answer for it |
 
 mod atoms;
 mod canonical;
@@ -38,12 +40,15 @@ mod checker;
 pub mod claim;
 mod cover;
 mod decisions;
+mod direction;
 mod ends;
 mod formulas;
 pub mod hints;
+mod named;
 mod parts;
 mod points;
 mod read;
+mod recompute;
 pub mod rocq;
 mod search;
 mod source;
@@ -133,9 +138,11 @@ impl Certificate {
                 Self::of_profile(subject, (question, direction), ends, digits)
             }
             Question::Beta { alpha } => Self::of_tradeoff(subject, alpha, direction, digits),
-            Question::Decision { prior } => decisions::of_decision(subject, prior, direction, digits),
+            Question::Decision { prior } => {
+                Self::of_found(subject, decisions::of_decision(subject, prior, direction, digits)?)
+            }
             Question::Events { prior, probability } => {
-                decisions::of_events(subject, (prior, probability), direction, digits)
+                Self::of_found(subject, decisions::of_events(subject, (prior, probability), direction, digits)?)
             }
             other => Self::of_both(subject, other, direction, digits),
         }
@@ -210,7 +217,7 @@ impl Certificate {
         let ends = Ends { lower: lower.clone(), upper: upper.clone() };
         let claim = Claim::new(subject, question.clone(), ends)?.of(direction)?;
         let evaluator = whole.evaluator();
-        let ln_delta = |epsilon: &Rational| decisions::ln_delta_of(&evaluator, direction, epsilon);
+        let ln_delta = |epsilon: &Rational| direction::ln_delta_of(&evaluator, direction, epsilon);
         // For each end, the epsilon of the profile, and the share of its delta that the errors may take.
         let aim = |end: &Rational| -> Result<(Rational, f64, f64)> {
             let (at, room) = match question {
@@ -234,7 +241,7 @@ impl Certificate {
         if lower > 0 {
             let (epsilon, ln_delta, ln_error) = aim(&lower)?;
             let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
-            certificate.lower = vec![lower_hints(&certificate.claim.paths, whole, aim, digits)?];
+            certificate.lower = vec![parts::lower_hints(&certificate.claim.paths, whole, aim, digits)?];
         }
         certificate.within_the_checkers_limit()
     }
@@ -252,7 +259,12 @@ impl Certificate {
         let ends = Ends { lower: outward.lower, upper: outward.upper };
         let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?.of(direction)?;
         let error = room.min(outward.room.to_f64()) / 16.0;
-        decisions::proven_at(subject, claim, epsilons, error, digits)
+        Self::of_found(subject, decisions::proven_at(&subject.whole, claim, epsilons, error, digits)?)
+    }
+
+    fn of_found(subject: &Resolved, found: decisions::Found) -> Result<Certificate> {
+        let decisions::Found { claim, lower, upper, points } = found;
+        Certificate { claim, lower, upper, points, source: Source::of(subject) }.within_the_checkers_limit()
     }
 
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
@@ -319,7 +331,7 @@ impl Certificate {
         let upper = parts::all(&Paths::of(&whole)?, Aim { epsilon: &least, ln_delta, ln_error })?;
         let (whole, ln_delta, ln_error) = aimed(&lower, &most)?;
         let aim = Aim { epsilon: &most, ln_delta, ln_error };
-        let lower = vec![lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
+        let lower = vec![parts::lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
         Certificate { claim, lower, upper, points: None, source: Source::of(subject) }.within_the_checkers_limit()
     }
 
@@ -347,17 +359,6 @@ impl Certificate {
     pub fn write(&self, path: &Path) -> Result<()> {
         files::write_text(path, &self.text())
     }
-}
-
-/// Hints for the unit whose delta is the largest.
-fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hints> {
-    let pair = match whole {
-        Whole::Composition(_) => None,
-        Whole::WorstPath(_) => whole.evaluator().hockey_stick(aim.epsilon, digits + MORE)?.pair(),
-    };
-    let units = paths.units();
-    let unit = paths.unit_of(whole, pair).unwrap_or_else(|| units[0].clone());
-    parts::lower(paths, &unit, aim, units.len() > 1)
 }
 
 /// The posterior probability of the record: an output of Gaussian counts whose noisy sum is n has the loss n weight - offset.

@@ -6,11 +6,12 @@ use rug::Rational;
 use super::{
     atoms,
     claim::{Paths, Unit},
+    ends::MORE,
     hints::{Hints, Proof},
     search::Search,
 };
 use crate::{
-    account::{Account, Composition, Counts},
+    account::{Account, Composition, Counts, Whole},
     error::{Error, Result},
 };
 
@@ -45,6 +46,17 @@ impl Aim<'_> {
 /// Hints for the lower end: for one unit.
 pub(super) fn lower(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<Hints> {
     one(paths, unit, aim.if_finite(&paths.infinite), named)
+}
+
+/// Hints for the unit whose delta is the largest.
+pub(super) fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hints> {
+    let pair = match whole {
+        Whole::Composition(_) => None,
+        Whole::WorstPath(_) => whole.evaluator().hockey_stick(aim.epsilon, digits + MORE)?.pair(),
+    };
+    let units = paths.units();
+    let unit = paths.unit_of(whole, pair).unwrap_or_else(|| units[0].clone());
+    lower(paths, &unit, aim, units.len() > 1)
 }
 
 /// Hints for one unit.

@@ -5,7 +5,7 @@
 
 use rug::{Float, Rational};
 
-use super::decisions::{delta_of, ln_delta_of, opposite};
+use super::direction::{delta_of, ln_delta_of, opposite};
 use crate::{
     account::{Account, Whole, supporting},
     error::{Error, Result},
