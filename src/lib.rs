@@ -50,6 +50,9 @@
 //! The chapter [`proofs`] has the proofs and the assumptions. ARCHITECTURE.md describes how the rooms work together, and
 //! docs/guide has a chapter for each task.
 
+// Tests compare with the functions of the C library as well.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod account;
 pub mod audit;
 #[cfg(feature = "mechanisms")]

@@ -1,5 +1,8 @@
 //! The program `assay`: parses the command line and calls the library.
 
+// Tests compare with the functions of the C library as well.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 use std::process::ExitCode;
 
 mod cli;

@@ -234,7 +234,7 @@ The effort
 /// An effort in seconds, to two digits.
 fn priced(effort: Effort) -> String {
     let seconds = effort.seconds_approx();
-    let places = (1.0 - seconds.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    let places = (1.0 - libm::log10(seconds.max(1e-9)).floor()).clamp(0.0, 6.0) as usize;
     format!("{seconds:.places$} s")
 }
 

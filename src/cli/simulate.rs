@@ -216,7 +216,7 @@ impl Mean {
         }
         let ratio = self.value / first.value;
         let relative = |mean: &Mean| mean.error.map(|error| error / mean.value);
-        let error = relative(self).zip(relative(first)).map(|(a, b)| 100.0 * ratio * a.hypot(b));
+        let error = relative(self).zip(relative(first)).map(|(a, b)| 100.0 * ratio * libm::hypot(a, b));
         Mean { value: 100.0 * (1.0 - ratio), error: error.filter(|error| error.is_finite()) }
     }
 
@@ -229,9 +229,9 @@ impl Mean {
         let Some(error) = self.error.filter(|error| *error > 0.0 && error.is_finite()) else {
             return (significant(self.value, 3), self.error.map_or_else(dash, |_| "0".to_string()));
         };
-        let last = error.log10().floor() as i32 - 1;
+        let last = libm::log10(error).floor() as i32 - 1;
         // The digits of the mean down to the second digit of its error.
-        let digits = if self.value == 0.0 { 1 } else { self.value.abs().log10().floor() as i32 - last + 1 };
+        let digits = if self.value == 0.0 { 1 } else { libm::log10(self.value.abs()).floor() as i32 - last + 1 };
         (significant(self.value, digits.clamp(1, 15) as usize), significant(error, 2))
     }
 }
@@ -249,7 +249,7 @@ fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    let size = value.abs().log10().floor() as i32;
+    let size = libm::log10(value.abs()).floor() as i32;
     if !(-4..9).contains(&size) {
         return format!("{value:.*e}", digits - 1);
     }

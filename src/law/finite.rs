@@ -220,7 +220,7 @@ impl Finite {
         let near = self.near(c, reach)?;
         let places = *near.first()?..near.last()? + 1;
         // Of weights w with sums N near and R far, |(N(z) + R(z)) / (N + R) - N(z) / N| <= 2 R / N, and R <= (number of masses) exp(-reach) N.
-        let changed = (2.0 * self.masses.len() as f64).ln() - reach;
+        let changed = libm::log(2.0 * self.masses.len() as f64) - reach;
         (places.len() < self.masses.len()).then(|| (places.start, self.weights_of(places, c, precision), changed))
     }
 

@@ -5,7 +5,8 @@
 //!
 //! A case is a function of its class and number. `ASSAY_ATTACK` multiplies the number of cases: `scripts/soak` runs for hours and writes
 //! `results/soak.csv`. `ASSAY_ATTACK_CASES=CLASS:FROM:TO` with the test `worker` runs these cases only.
-
+// Truths are computed with the functions of the C library as well.
+#![allow(clippy::disallowed_methods)]
 #![cfg(unix)]
 
 use std::path::Path;

@@ -294,12 +294,12 @@ impl Measure {
     /// The largest of 1 - delta(l) - e^l alpha over the points l, and of 1 - delta(-infinity), rounded to the outside.
     fn highest_line(&self, alpha: f64) -> f64 {
         // From the largest loss down: the masses from here on, and the same times e^(l - loss).
-        let (mut sum, mut weighted, factor) = (0.0, 0.0, (-self.step).exp());
+        let (mut sum, mut weighted, factor) = (0.0, 0.0, libm::exp(-self.step));
         let mut most = f64::NEG_INFINITY;
         // Of the end e^l of a loss that bounds the truth in the right direction.
         let end = |loss: f64| {
             let loss = if self.is_above { loss + self.drift } else { loss - self.drift };
-            if alpha > 0.0 { loss.exp() * alpha } else { 0.0 }
+            if alpha > 0.0 { libm::exp(loss) * alpha } else { 0.0 }
         };
         for (k, mass) in self.masses.iter().enumerate().rev() {
             sum += mass;

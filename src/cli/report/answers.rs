@@ -333,7 +333,7 @@ fn two_digits_above(value: f64) -> Rational {
     if !value.is_finite() || value <= 0.0 {
         return Rational::from(1);
     }
-    let place = value.log10().floor() as i32 - 1;
+    let place = libm::log10(value).floor() as i32 - 1;
     let unit = Rational::from(Integer::from(10).pow(place.unsigned_abs()));
     let unit = if place < 0 { unit.recip() } else { unit };
     let units = (value / 10_f64.powi(place)).ceil();

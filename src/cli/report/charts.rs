@@ -18,7 +18,7 @@ pub fn profile(delta: &Delta, drawn: &Drawn, account: &Whole, by: Conversion) ->
     for panel in &mut figure.panels {
         if let Some(end) = drawn.ends_at {
             // Down to the axis, below the shown delta: beyond the largest loss delta is 0.
-            panel.y.from = panel.y.from.min(10_f64.powf(delta.to_f64().log10().floor() - 1.0)).max(1e-300);
+            panel.y.from = panel.y.from.min(libm::pow(10_f64, libm::log10(delta.to_f64()).floor() - 1.0)).max(1e-300);
             let is_last = |series: &&mut Series| series.points.last().is_some_and(|point| point.0 <= end);
             let bounded =
                 panel.series.iter_mut().filter(|series| series.name == curves::EXACT || by == Conversion::Pure);

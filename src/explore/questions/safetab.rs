@@ -101,7 +101,7 @@ fn margins(answer: &Value) -> Result<Option<Value>> {
     let names = levels.iter().map(|level| level["name"].as_str().unwrap_or_default());
     let panel = Panel {
         title: String::new(),
-        x: Axis::log("margin of error, 95 %", 1.0, 10_f64.powf(most.log10().ceil().max(1.0))),
+        x: Axis::log("margin of error, 95 %", 1.0, libm::pow(10_f64, libm::log10(most).ceil().max(1.0))),
         y: Axis::names(names),
         series: vec![
             Series::dots("the total that chooses the table", Ink::Vermillion, total),

@@ -217,7 +217,7 @@ fn figure(all: &[Before]) -> dp_assay::chart::Figure {
     let places =
         |side: usize| levels.iter().enumerate().map(|(at, one)| (one.margins[side].max(1) as f64, at as f64)).collect();
     let most = levels.iter().flat_map(|one| one.margins).max().unwrap_or(1).max(1) as f64;
-    let end = 10_f64.powf(most.log10().ceil().max(1.0));
+    let end = libm::pow(10_f64, libm::log10(most).ceil().max(1.0));
     let series = vec![
         Series::dots("present noise", Ink::Vermillion, places(0)),
         Series::dots("with the least noise", Ink::Blue, places(1)),

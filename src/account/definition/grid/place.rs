@@ -44,7 +44,7 @@ impl Mass {
         }
         // ln(p / q), by the ends that are certain; the logarithm errs by 2^-50 of itself, and by that of the quotient.
         let ratio = if is_above { one.p.upper / one.q.lower } else { one.p.lower / one.q.upper };
-        let ln = ratio.ln();
+        let ln = libm::log(ratio);
         let rounding = ROUNDING * (1.0 + ln.abs());
         let of_masses = if is_above { ln + rounding } else { ln - rounding };
         let mean = match (of_masses.is_nan(), is_above) {
@@ -71,7 +71,7 @@ struct Bundle {
 impl Bundle {
     /// With a loss of k or more.
     fn with(self, p: f64, loss: f64, step: f64) -> Self {
-        let added = -p * (-(loss - self.k) * step).exp_m1();
+        let added = -p * libm::expm1(-(loss - self.k) * step);
         Bundle { p: self.p + p, excess: self.excess + added, gross: self.gross + added, ..self }
     }
 }
@@ -88,7 +88,7 @@ pub(super) fn place_above(all: &[Mass], step: f64) -> Vec<f64> {
         let low = one.low.floor();
         let high = one.high.ceil().max(low + 1.0);
         // (1 - e^-(mean - low)) / (1 - e^-(high - low)) of it at the upper point, and the rest at the lower.
-        let share = (-(one.mean - low).clamp(0.0, high - low) * step).exp_m1() / (-(high - low) * step).exp_m1();
+        let share = libm::expm1(-(one.mean - low).clamp(0.0, high - low) * step) / libm::expm1(-(high - low) * step);
         put(low, one.p * (1.0 - share + ROUNDING).clamp(0.0, 1.0));
         if share > 0.0 {
             put(high, one.p * (share * (1.0 + ROUNDING)).min(1.0));
@@ -120,7 +120,7 @@ pub(super) fn place_below(mut all: Vec<Mass>, step: f64) -> (Vec<f64>, f64) {
                 bundle = Some(own.with(left, loss, step));
                 break;
             }
-            let deficit = ((own.k - loss) * step).exp_m1();
+            let deficit = libm::expm1((own.k - loss) * step);
             // Less than what would use up the excess, by more than all roundings of it.
             let enough = (own.excess - MERGED * own.gross).max(0.0) * (1.0 - ROUNDING) / deficit;
             if enough > left {
