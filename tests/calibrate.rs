@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::common::{
     numbers::number,
-    program::{assay, json, refusal},
+    program::{assay, found_nothing, json, refusal},
 };
 
 fn exact(value: &Value) -> Rational {
@@ -199,9 +199,7 @@ fn a_target_that_is_met_already_gives_an_honest_reduction() {
 fn invalid_calibrations_are_refused_with_the_argument() {
     let gaussian = ["--discrete-gaussian", "5x10"];
     for (rest, says) in [
-        (&["--delta", "1e-11", "--epsilon", "1e-9"][..], "out of reach"),
-        (&["--delta", "1e-11", "--epsilon", "0"], "out of reach"),
-        (&["--delta", "1e-11", "--epsilon", "-1"], "--epsilon"),
+        (&["--delta", "1e-11", "--epsilon", "-1"][..], "--epsilon"),
         (&["--delta", "0", "--epsilon", "1"], "--delta"),
         (&["--epsilon", "1"], "--delta"),
         (&["--delta", "1e-11", "--match", "gdp"], "zcdp"),
@@ -220,6 +218,24 @@ fn invalid_calibrations_are_refused_with_the_argument() {
         assert!(message.contains(says), "{rest:?}: {message}");
     }
     assert!(refusal(&["calibrate", "--delta", "1e-5", "--epsilon", "1"]).contains("--release"));
+}
+
+/// A search that finds no noise is an answer: exit status 1, and `found`: null.
+#[test]
+fn a_target_that_no_noise_meets_is_an_answer() {
+    for (rest, says) in [
+        (&["--delta", "1e-11", "--epsilon", "1e-9"][..], "out of reach"),
+        (&["--delta", "1e-11", "--epsilon", "0"], "out of reach"),
+        (&["--advantage", "1e-30"], "is enough for this target: the advantage"),
+    ] {
+        let words = [&["calibrate", "--discrete-gaussian", "5x10"], rest].concat();
+        let message = found_nothing(&words);
+        assert!(message.contains(says), "{rest:?}: {message}");
+        let output = assay(&[&words[..], &["--json"]].concat()).assert().code(1).get_output().stdout.clone();
+        let answer: Value = serde_json::from_slice(&output).unwrap();
+        assert!(answer["found"].is_null() && answer["proven"] == false, "{answer}");
+        assert!(answer["reason"].as_str().unwrap().contains(says), "{answer}");
+    }
 }
 
 /// Noise without a sigma2 is scaled by a factor: its parameters are divided by it.
@@ -342,7 +358,6 @@ fn promises_of_risk_that_no_noise_or_every_noise_keeps_are_refused() {
         (&["--alpha", "0.1", "--beta", "-1"], "beta"),
         (&["--alpha", "1e-301", "--beta", "0.5"], "1e-300"),
         (&["--alpha", "0.5", "--beta", "1e-400"], "1e-300"),
-        (&["--advantage", "1e-30"], "is enough for this target: the advantage"),
         (&["--posterior", "0.6"], "--prior"),
         (&["--posterior", "0.6", "--prior", "0.7"], "above 0.7"),
         (&["--posterior", "0.05", "--prior", "0.1", "--delta", "1e-9"], "above the prior"),

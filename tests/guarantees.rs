@@ -81,7 +81,7 @@ fn a_ledger_of_changed_records_takes_responses_twice() {
     let ledger = folder.path().join("l.toml").display().to_string();
     fs::write(
         &ledger,
-        format!("name = 'l'\ntitle = 'l'\n[[population]]\nname = 'p'\nneighbors = 'bounded'\nreleases = ['{file}']\n"),
+        format!("name = 'l'\ntitle = 'l'\nsource = 'l'\nrule = 'all compose'\n[[population]]\nname = 'p'\nneighbors = 'bounded'\nreleases = ['{file}']\n"),
     )
     .unwrap();
     let answer = json(&["ledger", &ledger, "--delta", "1e-4"]);

@@ -169,7 +169,6 @@ fn what_no_account_is_known_of_is_refused_with_its_place() {
     for (neighbors, entries, said) in [
         ("bounded", entry("sgd", ""), "Poisson samples are accounted for under neighbors = \"add-remove\" only"),
         ("add-remove", entry("given", ""), "says nothing about one record more or less"),
-        ("bounded", entry("approximate", ""), "a group has a guarantee of its own"),
         ("bounded", partition.to_string() + &entry("given", part), "has to be a release for add-remove"),
         (
             "bounded",
@@ -184,6 +183,10 @@ fn what_no_account_is_known_of_is_refused_with_its_place() {
         let message = bench.refused(&DELTA);
         assert!(message.contains(said) && message.contains("l.toml, line "), "{said}: {message}");
     }
+    // A changed record is a group of two for a guarantee about one record more or less.
+    let answer = Bench::new("bounded", &entry("approximate", "")).account();
+    let of_two = epsilon(&["--approximate", "1/2:1e-8", "--group", "2"]);
+    assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &of_two));
     // Sampled noise composes with continuous Gaussian noise alone.
     let bench = Bench::new("add-remove", &(entry("sgd", "") + &entry("weekly", "")));
     assert!(bench.refused(&DELTA).contains("only continuous Gaussian noise can be composed with it"));

@@ -9,7 +9,7 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::Value;
 
-use crate::common::program::{assay, json, refusal};
+use crate::common::program::{assay, found_nothing, json, refusal};
 
 fn text(args: &[&str]) -> String {
     String::from_utf8(assay(args).assert().success().get_output().stdout.clone()).expect("UTF-8")
@@ -420,14 +420,14 @@ fn an_allocation_is_a_release_that_meets_its_target() {
 fn targets_whose_largest_noise_misses_are_refused_with_its_epsilon() {
     let folder = tempfile::tempdir().expect("a folder");
     let targets = put(folder.path(), "tight.toml", "[[query]]\nname = 'q'\ncount = 10\nmost_sigma2 = 5\n");
-    let message = refusal(&["allocate", &targets, "--epsilon", "2", "--delta", "1e-11"]);
+    let message = found_nothing(&["allocate", &targets, "--epsilon", "2", "--delta", "1e-11"]);
     let needed =
         message.split("allow has epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
     // Ten counts of sigma2 = 5: the epsilon in the first listing of the guide, rounded up.
     assert_eq!(needed, "10.124831");
     let enough = json(&["allocate", &targets, "--epsilon", needed, "--delta", "1e-11"]);
     assert_eq!(enough["queries"][0]["sigma2"].to_string(), "5");
-    refusal(&["allocate", &targets, "--epsilon", "10.12", "--delta", "1e-11"]);
+    found_nothing(&["allocate", &targets, "--epsilon", "10.12", "--delta", "1e-11"]);
     assert!(
         refusal(&["allocate", &targets, "--level", "State", "--epsilon", "2", "--delta", "1e-9"]).contains("--level")
     );

@@ -250,7 +250,7 @@ fn counts_of_ones_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let (html, said) = page(folder.path(), &["--discrete-laplace", "1x3", "--delta", "1e-6"]);
     check(&html);
-    assert!(said.contains("No epsilon was published for it") && !html.contains("id=\"chart-spared\""), "{said}");
+    assert!(said.contains("It has no published epsilon") && !html.contains("id=\"chart-spared\""), "{said}");
     let (html, said) =
         page(folder.path(), &["--release", "su-su-wang-2025", "--level", "State", "--discrete-laplace", "0.1"]);
     check(&html);
@@ -384,7 +384,7 @@ fn every_mechanism_has_a_page() {
     let pair = file("pair.csv", "p,q\n1/2,1/4\n1/4,1/2\n1/4,1/4\n");
     let cells = file("cells.csv", "i,j,p\n0,0,1\n1,0,1/2\n1,2,1/2\n2,0,1/4\n2,2,1/2\n2,4,1/4\n");
     let (table, pair, cells) = (format!("{table}x3"), format!("{pair}x2"), format!("{cells}x4"));
-    let spared = "Left out: How much noise could be spared? No epsilon was published";
+    let spared = "Left out: How much noise could be spared? It has no published epsilon";
     let private = "Left out: How private? No epsilon is finite at delta = 1e-10";
     let accurate = "Left out: How accurate are the noisy counts?";
     for (args, left_out, said) in [

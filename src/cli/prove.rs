@@ -45,10 +45,10 @@ pub struct Args {
     alpha: Option<String>,
     /// The prior probability at which the largest probability of a correct decision is certified, 0 < prior < 1; with --delta the largest posterior probability
     /// after events of at least probability DELTA
-    #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["epsilon", "alpha", "calibrate"])]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["epsilon", "alpha", "calibrate", "match_", "scale_all", "decimals"])]
     prior: Option<String>,
     /// Of one direction, and not the worse of both: with --epsilon delta, with --alpha tests, with --prior the prior of presence (with), or of absence (without)
-    #[arg(long, value_enum, conflicts_with_all = ["calibrate", "row", "rocq"])]
+    #[arg(long, value_enum, conflicts_with_all = ["calibrate", "match_", "scale_all", "decimals", "row", "rocq"])]
     direction: Option<Side>,
     /// The least common factor on all noise that is enough for --epsilon, or --match, at --delta; and the next smaller, which is not
     #[arg(long)]

@@ -4,6 +4,8 @@
 //! its limit: the best enclosure so far is returned, valid but below the requested precision. The effort is counted ([`effort`](crate::numeric)), so an answer is the
 //! same on every machine. A clock stops only what has used ten times that ([`clock`](crate::numeric::clock)).
 
+use std::time::Duration;
+
 use crate::{
     error::{Error, Result},
     numeric::{
@@ -49,7 +51,10 @@ impl Limit {
         if let Some(is_over) = tests::counted() {
             return is_over;
         }
-        self.0.is_some_and(|limit| effort::spent() >= limit.end || limit.begun.is_stopped(limit.may_take))
+        self.0.is_some_and(|limit| {
+            effort::spent() >= limit.end
+                || limit.begun.is_stopped(Duration::from_secs_f64(limit.may_take.seconds_approx()))
+        })
     }
 
     /// An error if it is reached.

@@ -25,8 +25,6 @@ use std::{
     time::Duration,
 };
 
-use super::effort::Effort;
-
 /// What has used this many times its effort is stopped.
 pub const TIMES: u32 = 10;
 
@@ -71,11 +69,11 @@ impl Begun {
 
     /// Whether the process has since then used more than [`TIMES`] the effort that an answer may take, and more than [`TIMES`] what all its
     /// answers have spent.
-    pub fn is_stopped(self, may_take: Effort) -> bool {
+    pub fn is_stopped(self, may_take: Duration) -> bool {
         if CLOCK.get().is_none() {
             return false;
         }
-        let is_stopped = Begun::now().is_beyond(self, Duration::from_secs_f64(may_take.seconds_approx()));
+        let is_stopped = Begun::now().is_beyond(self, may_take);
         if is_stopped {
             HAS_STOPPED.store(true, Ordering::Relaxed);
         }
@@ -100,6 +98,6 @@ mod tests {
         // Sixty answers beside this one have spent 20 s each.
         assert!(!at(1500, 1250).is_beyond(begun, may_take) && at(12_101, 1250).is_beyond(begun, may_take));
         // A process without a clock stops nothing.
-        assert!(!Begun::default().is_stopped(Effort::default()) && !has_stopped());
+        assert!(!Begun::default().is_stopped(Duration::ZERO) && !has_stopped());
     }
 }

@@ -28,11 +28,14 @@ impl Sides {
         if count == 0 || is_bounded && query.law.is_sampled() {
             return (count == 0).then_some(());
         }
-        // A guarantee about one record more or less covers a changed one as two records.
-        let is_doubled = is_bounded
-            && own == Neighbors::AddRemove
-            && matches!(query.law, Law::Pure { .. } | Law::Approximate { .. } | Law::BoundedRange { .. });
-        let shift = if is_doubled { query.shift.checked_mul(2)? } else { query.shift };
+        // What is guaranteed about one record more or less covers a changed one as two records: twice the losses of a guarantee, or twice the answers.
+        let of_two = is_bounded && own == Neighbors::AddRemove && query.changed == Changed::Guaranteed;
+        let (count, shift) = match &query.law {
+            _ if !of_two => (count, query.shift),
+            Law::Pure { .. } | Law::BoundedRange { .. } => (count, query.shift.checked_mul(2)?),
+            Law::RandomizedResponse { .. } => (count.checked_mul(2)?, query.shift),
+            _ => return None,
+        };
         let changes = Changes::UpTo { one: shift };
         let counts = Counts { law: query.law.clone(), count, shift, free_rows: query.free_rows, changes };
         match query.changed {

@@ -43,9 +43,9 @@ pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
         Question::GdpDelta(epsilon) => GaussianProfile::new(rho(about)?).delta(epsilon, digits),
         other => return of_composition(other, &about.subject().resolve()?, digits),
     };
-    // Of a mechanism that may be more private, rho is an upper bound, and so is what follows from it.
+    // Of a mechanism that is known by a guarantee, rho is an upper bound, and so is what follows from it.
     let may_be_less =
-        about.rho.is_none() && about.subject().resolve().is_ok_and(|subject| subject.may_be_more_private().is_some());
+        about.rho.is_none() && about.subject().resolve().is_ok_and(|subject| subject.is_known_by_guarantee());
     Ok(match may_be_less {
         true => Computed::Bounded(Bounded::AtMost { least: Rational::new(), bound: value }),
         false => Computed::Value(value),

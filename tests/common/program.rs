@@ -20,7 +20,16 @@ pub fn json(args: &[&str]) -> Value {
 
 /// The error message: it must be prompt, on standard error only, and no panic.
 pub fn refusal(args: &[&str]) -> String {
-    let output = assay(args).timeout(Duration::from_secs(60)).assert().code(2).get_output().clone();
+    ended(args, 2)
+}
+
+/// What a search says that found nothing: an answer, with exit status 1, where a refusal of bad input has 2.
+pub fn found_nothing(args: &[&str]) -> String {
+    ended(args, 1)
+}
+
+fn ended(args: &[&str], status: i32) -> String {
+    let output = assay(args).timeout(Duration::from_secs(60)).assert().code(status).get_output().clone();
     assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");
     let message = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(!message.contains("panicked") && !message.trim().is_empty(), "{args:?}: {message}");

@@ -182,7 +182,7 @@ impl Request {
         };
         match found {
             Ok(found) if found.parts.is_empty() && found.common_factor.is_none() => left_out(
-                "No epsilon was published for it at this delta, and none is required: --epsilon gives a required one.",
+                "It has no published epsilon at this delta, and none is required: --epsilon gives a required one.",
             ),
             Ok(found) => Ok(Ok(found)),
             Err(error) => LeftOut::because(SPARED, error).map(Err),

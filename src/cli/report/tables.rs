@@ -38,7 +38,7 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found, may_be_less: bool) -> T
         caption: match may_be_less {
             false => format!("Epsilon at delta = {}: the truth lies between both ends.", exact_text(delta)),
             true => format!(
-                "Epsilon at delta = {} by this account lies between both ends; that of the mechanism is at most the upper one.",
+                "Epsilon at delta = {} by this account lies between both ends; the upper end bounds that of the mechanism.",
                 exact_text(delta)
             ),
         },
