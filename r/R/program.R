@@ -55,6 +55,8 @@ answer_of <- function(command, options = character(), names = character(), accep
 refuse_as <- function(program, ended) {
   # Refusals are JSON, too; an option is named as the argument of the function here.
   message <- tryCatch(jsonlite::fromJSON(ended$err)$error, error = function(e) NULL)
+  # A search that found nothing is an answer, which says why.
+  if (is.null(message)) message <- tryCatch(jsonlite::fromJSON(ended$out)$reason, error = function(e) NULL)
   if (!is.character(message) || length(message) != 1L) {
     said <- trimws(ended$err)
     message <- paste0(program, " ended with status ", ended$status, if (nzchar(said)) paste0(": ", said) else " and no message")
