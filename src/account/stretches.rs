@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{error::Result, law::Law, loss::parameter::Delta, numeric::Enclosure};
 
-/// Above this number of ends of falls below a noise, none rises again to a height that a grid shows.
+/// With more ends of falls below a noise the search is left out: it would take long, and where losses are that dense delta hardly rises.
 const MOST_ENDS: u32 = 4096;
 
 /// A number of equal counts with discrete Gaussian noise, each changed by the same.

@@ -207,7 +207,7 @@ fn processor_time() -> std::time::Duration {
     std::time::Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// What is said of an answer that the clock of last resort ended.
+/// The message about an answer that the clock ended.
 fn stopped() -> Option<String> {
     dp_assay::numeric::clock::has_stopped().then(|| {
         format!(

@@ -182,9 +182,7 @@ pub fn put_relation(object: &mut Value, subject: &Resolved) {
 /// Why the mechanism may be more private than the account, as a sentence.
 pub fn more_private_note(subject: &Resolved) -> Option<String> {
     let why = subject.may_be_more_private()?;
-    Some(format!(
-        "These are the numbers of the account, which the mechanism does not exceed. It may be more private: {why}."
-    ))
+    Some(format!("These are the numbers of the account. The mechanism is at least as private, and may be more: {why}."))
 }
 
 /// Adds the probability of an infinite loss to an answer, if there is one.

@@ -20,7 +20,7 @@ const WIDE: f64 = 13.0;
 const GIVEN_UP: f64 = 1e-42;
 /// The step of a count is this part of the standard deviation of its loss, or finer.
 const OF_DEVIATION: f64 = 0.05;
-/// What roundings of a few sums and products of doubles are below, as a part of the largest of them.
+/// A bound on the roundings of a few sums and products of doubles, relative to the largest of them.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Counts of more points than this say nothing.
 const MOST_POINTS: usize = 40_000;
@@ -112,7 +112,7 @@ impl Goal {
 }
 
 impl OnGrid {
-    /// Of these counts, with about so many points of the sum; `None` where a grid would be too long.
+    /// Of these counts, with about `points` points for their sum; `None` where a grid would be too long.
     pub fn of(terms: &Terms, points: f64) -> Option<Self> {
         let goal = Goal::of(terms, points);
         let mut all = Vec::new();
@@ -124,7 +124,7 @@ impl OnGrid {
         OnGrid::sum(all, points)
     }
 
-    /// The sum of independent losses, of the finest first. One of more than twice so many points moves to a coarser grid.
+    /// The sum of independent losses, those on the finest grids first. A sum with more than twice `points` points moves to a coarser grid.
     pub fn sum(all: Vec<OnGrid>, points: f64) -> Option<Self> {
         let (below, above): (Vec<Measure>, Vec<Measure>) =
             all.into_iter().map(|one| <(Measure, Measure)>::from(one.both)).unzip();

@@ -49,7 +49,7 @@ impl Definition {
         pairs.map(|(p, q)| whole(vec![routes[p].clone(), routes[q].clone()])).collect()
     }
 
-    /// The sum of these counts, each so many times.
+    /// The sum of these counts, each with its number of times.
     fn of_block(&self, counts: &[Counts], times: u64, points: f64) -> Option<OnGrid> {
         if times > 1 && counts.iter().any(|counts| is_of_either_relation(&counts.law)) {
             return None;

@@ -166,7 +166,7 @@ fn an_account_of_another_question_is_refused() {
     assert!(confirms(question(&[one("discrete-gaussian", "6x2")], false, 1, 1)).is_err());
 }
 
-/// What it does not cover says nothing, soon: very many choices, noise of very many values, and groups with a guarantee.
+/// What the definition does not cover has no enclosure, without long work: very many choices, noise of very many values, and groups with a guarantee.
 #[test]
 fn what_is_not_covered_says_nothing() {
     let many = [
@@ -211,7 +211,7 @@ fn every_kind_of_law_is_confirmed() {
     for (counts, wide) in &all {
         let of = question(std::slice::from_ref(counts), false, 1, 1);
         let (engines, defined) = (account(&of), Defined::new(of.clone()));
-        // Half way between what a test can tell apart at zero and nothing.
+        // delta(0), the scale of the profile.
         let most = engines.delta("0", 6).unwrap().value.upper().to_f64();
         for at in ["0", "1/4", "1"].map(epsilon) {
             let own = defined.delta(&at).unwrap_or_else(|| panic!("{counts:?}"));

@@ -15,7 +15,7 @@ const ONE_LOSS: f64 = 1e-7;
 /// Far above a few roundings of a relative 2^-50.
 const ROUNDING: f64 = 2e-14;
 
-/// At least the rounding of as many sums as there are outcomes, 80,000 times 2^-53.
+/// Above the rounding of one sum for each outcome, of which there are at most 80,000: 80,000 times 2^-53.
 const MERGED: f64 = 1e-11;
 
 /// A probability whose loss is somewhere within an interval; all in steps from the first point of the grid.
