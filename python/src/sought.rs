@@ -7,7 +7,7 @@ use dp_assay::{
         sought::{Found, Question},
     },
     error,
-    loss::law::Law,
+    law::ENTRIES,
     numeric::Enclosure as Interval,
     release::{Neighbors, subject::Subject},
     risk::promise::RiskPromise,
@@ -91,8 +91,7 @@ pub fn find_number<'py>(
 
 /// Refuses an option that is not the name of a law or of another mechanism in texts.
 fn known_option(option: &str) -> PyResult<()> {
-    const OTHERS: [&str; 5] = ["sampled", "unknown-key", "table", "p-table", "pair"];
-    let mut known = OTHERS.into_iter().chain(Law::KEYS);
+    let mut known = ENTRIES.iter().map(|entry| entry.option);
     if known.clone().all(|known| known != option) {
         return Err(PyValueError::new_err(error::unknown("option", option, "the options are", &mut known)));
     }

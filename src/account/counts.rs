@@ -227,7 +227,7 @@ impl Counts {
         }
     }
 
-    /// Reads `PARAMETER[:OTHER][xCOUNT][@SHIFT]` as counts with noise of the law of this name ([`Law::KEYS`]), as in `1/2:40x10@2` for
+    /// Reads `PARAMETER[:OTHER][xCOUNT][@SHIFT]` as counts with noise of the law of this name ([`Law::keys`]), as in `1/2:40x10@2` for
     /// `truncated-laplace`. An error for other forms, or values out of range.
     pub fn parse(key: &str, text: &str) -> Result<Self> {
         let (rest, shift) = before_and_after(text, '@');
@@ -382,7 +382,7 @@ impl FromStr for Counts {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        Counts::parse(Law::KEYS[0], text)
+        Counts::parse(Law::DEFAULT_KEY, text)
     }
 }
 

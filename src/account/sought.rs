@@ -8,6 +8,8 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
+pub use crate::law::Number;
+
 use super::{
     Counts,
     calibrate::{Grid, Least},
@@ -17,22 +19,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    law::Law,
+    law::{Entry, Law},
     numeric::{Certainty, Enclosure, rational},
 };
-
-/// The number of a mechanism that is sought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number {
-    /// Its name, as in JSON: "sigma2", "rate", "count".
-    pub name: &'static str,
-    /// Whether the mechanism becomes more private as the number grows.
-    pub is_more_private_above: bool,
-    /// Whether it is a whole number.
-    pub is_whole: bool,
-    /// The decimals of its grid, unless others are given.
-    pub decimals: u32,
-}
 
 /// A mechanism with a question mark in place of one of its numbers.
 #[derive(Clone, Debug)]
@@ -89,44 +78,6 @@ impl<A> Outcome<A> {
 
 /// The mark.
 const MARK: char = '?';
-/// The names of texts that are not those of a law, with their numbers in order; of files there are none.
-const OTHERS: [(&str, &[&str]); 5] = [
-    ("sampled", &["rate", "law", "sigma2"]),
-    ("unknown-key", &["law", "parameter", "threshold"]),
-    ("table", &["file"]),
-    ("p-table", &["file"]),
-    ("pair", &["file"]),
-];
-
-impl Number {
-    /// The number of this name.
-    fn named(name: &str) -> Option<Number> {
-        let (name, is_more_private_above, is_whole, decimals) = match name {
-            "sigma2" => ("sigma2", true, false, 2),
-            "scale" => ("scale", true, false, 2),
-            "epsilon" => ("epsilon", false, false, 4),
-            "delta" => ("delta", false, false, 12),
-            "rate" => ("rate", false, false, 6),
-            "bound" => ("bound", true, true, 0),
-            "answers" => ("answers", true, true, 0),
-            "threshold" => ("threshold", true, false, 0),
-            "count" => ("count", false, true, 0),
-            "shift" => ("shift", false, true, 0),
-            _ => return None,
-        };
-        Some(Number { name, is_more_private_above, is_whole, decimals })
-    }
-
-    /// The largest that is tried.
-    fn most(&self) -> Rational {
-        match self.name {
-            "rate" | "delta" => Rational::from(1),
-            "epsilon" => Rational::from(1_000_000),
-            _ => Rational::from(1_000_000_000_000_u64),
-        }
-    }
-}
-
 impl Question {
     /// The question of an option's text, by the option's name without dashes; `None` if there is no question mark. An error if there are several, or if
     /// none of the numbers is it.
@@ -139,7 +90,7 @@ impl Question {
             Error::malformed("what is sought", text, expected)
         };
         let name = name_at_mark(key, text).filter(|_| text.matches(MARK).count() == 1).ok_or_else(malformed)?;
-        let number = Number::named(&name).ok_or_else(malformed)?;
+        let number = Number::named(name).ok_or_else(malformed)?;
         let question = Question { key: key.to_string(), text: text.to_string(), normalize, number };
         Ok(Some(question))
     }
@@ -371,36 +322,18 @@ fn end_of(inside: &Integer, end: &Integer, holds: impl Fn(&Integer) -> Result<bo
 }
 
 /// The name of the number in whose place the mark is.
-fn name_at_mark(key: &str, text: &str) -> Option<String> {
+fn name_at_mark(key: &str, text: &str) -> Option<&'static str> {
     let is_mark = |part: &str| part.trim() == "?";
     let (rest, shift) = text.split_once('@').map_or((text, None), |(rest, shift)| (rest, Some(shift)));
     if shift.is_some_and(is_mark) {
-        return Some("shift".to_string());
+        return Some("shift");
     }
     let (rest, count) = rest.rsplit_once('x').map_or((rest, None), |(rest, count)| (rest, Some(count)));
     if count.is_some_and(is_mark) {
-        return Some("count".to_string());
+        return Some("count");
     }
     let at = rest.split(':').position(is_mark)?;
-    let other = OTHERS.iter().find(|(other, _)| *other == key);
-    let name = match other {
-        Some((_, names)) => names.get(at)?.to_string(),
-        None => parameters(key).get(at)?.to_string(),
-    };
-    match (name.as_str(), rest.split(':').next()) {
-        ("parameter", Some(law)) => parameters(law.trim()).first().map(ToString::to_string),
-        _ => Some(name),
-    }
-}
-
-/// The names of the parameters of a law, in the order of its text; none for an unknown law.
-fn parameters(key: &str) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    let _ = Law::named(key, |name| {
-        names.push(name);
-        Ok(Rational::from(1))
-    });
-    names
+    Entry::named(key)?.numbers(rest).get(at).copied()
 }
 
 #[cfg(test)]

@@ -71,8 +71,10 @@ pub(super) fn below<A: Account>(
     let Some(ends) = equal.ends_of_falls(&epsilon) else { return Ok(None) };
     let ln_delta = Enclosure::rational(delta, 100).ln().approximate();
     let scale = Integer::from(10).pow(grid.decimals);
-    for end in ends {
-        let index = Rational::from(top / &equal.sigma2) * end * &scale;
+    // The grid may begin inside of a stretch on which delta rises: then its first point is the best of the stretch.
+    let ends = ends.into_iter().map(|end| Rational::from(top / &equal.sigma2) * end);
+    for end in std::iter::once(grid.least.clone()).chain(ends) {
+        let index = end * &scale;
         for index in [Rational::from(index.floor_ref()), Rational::from(index.ceil_ref())] {
             let point = index / &scale;
             if point < grid.least || point <= 0 || point >= *top {

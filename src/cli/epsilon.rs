@@ -10,7 +10,7 @@ use dp_assay::{
     },
     loss::{answer::Proof, second::SecondEnclosure},
     numeric::{Enclosure, parallel},
-    release::subject::Part,
+    release::subject::{Certified, Part},
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -331,13 +331,14 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     } else {
         "between both ends, which --json gives"
     };
-    let of = match (subject.is_known_by_guarantee(), subject.may_be_more_private()) {
-        (true, _) => " for the worst mechanism with these guarantees",
-        (false, Some(_)) => " for this account",
-        (false, None) => "",
+    let certified_for = subject.certified_for();
+    let of = match certified_for {
+        Certified::WorstOfGuarantees => " for the worst mechanism with these guarantees",
+        Certified::Account => " for this account",
+        Certified::Mechanism => "",
     };
     page.text(format!("\nepsilon is certified{of}: {certified}.\n"));
-    if let (false, Some(why)) = (subject.is_known_by_guarantee(), subject.may_be_more_private()) {
+    if let (Certified::Account, Some(why)) = (certified_for, subject.may_be_more_private()) {
         page.text(format!("The mechanism may be more private: {why}.\n"));
     }
     let notes = compared::notes(lines.iter().map(|line| (line.name.as_str(), &line.compared)), true);

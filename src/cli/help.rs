@@ -124,6 +124,7 @@ pub const GROUPS: &[Group] = &[
         title: "Releases and mechanisms",
         shown: "spine",
         entries: &[
+            entry("laws", "assay laws"),
             entry("releases", "assay releases --new"),
             entry("schema", "assay schema pl94-persons-us"),
             entry("spine", "assay spine --blocks blocks.csv --plan plan.toml --out spine --delta 1e-10"),
@@ -403,7 +404,7 @@ mod tests {
             let names: Vec<&str> = entry.path.split(' ').collect();
             let Some(found) = names.iter().try_fold(&program, |at, name| at.find_subcommand(name)) else { continue };
             let has = |id: &str| found.get_arguments().any(|argument| argument.get_id() == id);
-            if has("discrete_gaussian") && has("release") {
+            if has("discrete-gaussian") && has("release") {
                 let is_own = |example: &str| example.contains("--discrete-gaussian") && !example.contains("--release");
                 assert!(entry.examples().any(is_own), "{}", entry.path);
             }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::{ArgMatches, Command};
 use dp_assay::{
     account::Counts,
+    law::Entry,
     provenance::{Input, Provenance},
     release::input::public_input as recorded,
 };
@@ -21,6 +22,8 @@ enum Kind {
     Public,
     /// It is hashed: a file, after whose name a count and a shift may stand.
     Counted,
+    /// A file that follows the name of a law, as in `table:noise.csvx10`, is hashed; other laws have none.
+    OfLaw,
     /// It is only named.
     Confidential,
     /// It is only named: hashing it would read it twice.
@@ -45,10 +48,11 @@ const INPUTS: &[(&str, Kind)] = &[
     ("hierarchy", Kind::Public),
     ("households", Kind::Confidential),
     ("input", Kind::Confidential),
+    ("law", Kind::OfLaw),
     ("ledger", Kind::Public),
     ("measurements", Kind::Public),
     ("nmf", Kind::Large),
-    ("p_table", Kind::Counted),
+    ("p-table", Kind::Counted),
     ("pair", Kind::Counted),
     ("persons", Kind::Confidential),
     ("place_names", Kind::Public),
@@ -111,7 +115,7 @@ impl Invocation {
         };
         for (id, kind) in INPUTS.iter().filter(|(id, _)| has(command, id) && !is_number(id)) {
             for name in matches.get_raw(id).into_iter().flatten() {
-                inputs.push(input(&name.to_string_lossy(), *kind)?);
+                inputs.extend(input(&name.to_string_lossy(), *kind)?);
             }
         }
         let insecure_seed =
@@ -185,19 +189,24 @@ fn innermost(command: Command, matches: ArgMatches) -> (Command, ArgMatches) {
 
 /// An input that another input names.
 pub fn public_input(name: &str) -> Result<Input> {
-    input(name, Kind::Public)
+    public(name)
 }
 
-fn input(name: &str, kind: Kind) -> Result<Input> {
-    match kind {
-        Kind::Confidential => Ok(Input::confidential(Path::new(name))),
-        Kind::Large => Ok(Input::not_hashed(Path::new(name))),
-        Kind::Public => recorded(name).context("the provenance of the answer"),
-        Kind::Counted => {
-            let file = Counts::named_file(name).unwrap_or_else(|_| name.to_string());
-            recorded(&file).context("the provenance of the answer")
-        }
-    }
+fn public(name: &str) -> Result<Input> {
+    recorded(name).context("the provenance of the answer")
+}
+
+/// The input that an argument names; `None` for a law that has no file.
+fn input(name: &str, kind: Kind) -> Result<Option<Input>> {
+    let counted = |text: &str| public(&Counts::named_file(text).unwrap_or_else(|_| text.to_string()));
+    let of_law = || name.split_once(':').filter(|(law, _)| Entry::named(law).is_some_and(Entry::is_file));
+    Ok(match kind {
+        Kind::Confidential => Some(Input::confidential(Path::new(name))),
+        Kind::Large => Some(Input::not_hashed(Path::new(name))),
+        Kind::Public => Some(public(name)?),
+        Kind::Counted => Some(counted(name)?),
+        Kind::OfLaw => of_law().map(|(_, text)| counted(text)).transpose()?,
+    })
 }
 
 #[cfg(test)]
@@ -247,16 +256,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("noise.csv").display().to_string();
         std::fs::write(&path, "value,mass\n0,1\n").unwrap();
-        let plain = input(&path, Kind::Counted).unwrap();
+        let plain = input(&path, Kind::Counted).unwrap().unwrap();
         assert!(matches!(plain.content, Content::Sha256(_)));
         for end in ["x10", "@2", "x3@2", "x3@=2", "x?", "@?", "x?@1"] {
-            assert_eq!(input(&format!("{path}{end}"), Kind::Counted).unwrap(), plain, "{end}");
+            assert_eq!(input(&format!("{path}{end}"), Kind::Counted).unwrap(), Some(plain.clone()), "{end}");
+            assert_eq!(input(&format!("table:{path}{end}"), Kind::OfLaw).unwrap(), Some(plain.clone()), "{end}");
         }
+        assert_eq!(input("discrete-gaussian:5x10", Kind::OfLaw).unwrap(), None);
         // A file whose own name ends like a count.
         let other = format!("{path}x10");
         std::fs::write(&other, "value,mass\n1,1\n").unwrap();
         std::fs::remove_file(&path).unwrap();
-        let other = input(&other, Kind::Counted).unwrap();
+        let other = input(&other, Kind::Counted).unwrap().unwrap();
         assert!(other.name.ends_with("noise.csvx10") && other.content != plain.content);
         assert_eq!(input(&path, Kind::Counted).unwrap().content, Content::NotHashed);
     }

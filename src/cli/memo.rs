@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     arguments::{number, quantity},
     exit::Exit,
-    invocation,
+    invocation, laws,
     output::{self, count_of},
     page::{Form, Page},
     progress,
@@ -58,31 +58,8 @@ pub struct Args {
     json: bool,
 }
 
-/// The arguments of a release or a mechanism.
-const OF_SUBJECT: [&str; 22] = [
-    "release",
-    "level",
-    "discrete_gaussian",
-    "discrete_laplace",
-    "gaussian",
-    "laplace",
-    "truncated_laplace",
-    "truncated_gaussian",
-    "table",
-    "p_table",
-    "pair",
-    "normalize",
-    "randomized_response",
-    "unknown_key",
-    "exponential",
-    "pure",
-    "approximate",
-    "sampled",
-    "neighbors",
-    "counts_as_given",
-    "group",
-    "repeat",
-];
+/// The arguments of a release or a mechanism, in groups.
+const OF_SUBJECT: [&str; 2] = ["Subject", laws::GROUP];
 
 pub fn run(args: &Args) -> Result<Exit> {
     let date = match &args.date {

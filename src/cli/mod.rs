@@ -25,6 +25,7 @@ mod figures;
 mod help;
 mod interrupt;
 mod invocation;
+mod laws;
 mod ledger;
 mod man;
 mod measure;
@@ -100,6 +101,7 @@ enum Command<A: Subcommand> {
     Audit(audit::Args),
     Errors(errors::Args),
     Simulate(simulate::Args),
+    Laws(laws::Args),
     Releases(releases::Args),
     Schema(schema::Args),
     Spine(spine::Args),
@@ -260,6 +262,7 @@ fn run<A: Application>(cli: Cli<A>) -> Result<Exit> {
         Command::Audit(args) => audit::run(&args),
         Command::Errors(args) => errors::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Laws(args) => laws::run(&args),
         Command::Releases(args) => releases::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Spine(args) => spine::run(&args),

@@ -21,6 +21,7 @@ use super::{
     arguments::{number, quantity},
     calibrate::{DECIMALS, FACTOR_DECIMALS},
     exit::Exit,
+    laws,
     output::{self, exact, exact_text},
     progress,
     subject::{Resolved, Subject, put_relation},
@@ -66,7 +67,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "PAPER/ID",
-        conflicts_with_all = ["delta", "epsilon", "alpha", "prior", "calibrate", "match_", "scale_all", "decimals", "release", "level", "discrete_gaussian", "discrete_laplace", "gaussian"]
+        conflicts_with_all = ["delta", "epsilon", "alpha", "prior", "calibrate", "match_", "scale_all", "decimals", "Subject", laws::GROUP]
     )]
     row: Option<String>,
     /// The certificate, a JSON file; an existing one is replaced

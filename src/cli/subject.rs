@@ -19,7 +19,10 @@ use serde_json::{Value, json};
 
 pub use dp_assay::release::subject::Resolved;
 
-use super::page::{Form, FormArgs, MOST_SHOWN, Page};
+use super::{
+    laws::{Laws, OneLaw},
+    page::{Form, FormArgs, MOST_SHOWN, Page},
+};
 
 /// The mechanism to account for; several parts are composed.
 #[derive(Args)]
@@ -30,54 +33,11 @@ pub struct Subject {
     /// Only this geolevel of the release (repeatable) [default: all levels composed]
     #[arg(long, value_name = "NAME", requires = "release")]
     level: Vec<String>,
-    /// COUNT counts with discrete Gaussian noise of variance proxy SIGMA2, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable)
-    #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    discrete_gaussian: Vec<String>,
-    /// COUNT counts with two-sided geometric noise of mass proportional to exp(-EPSILON |x|) (repeatable)
-    #[arg(long, value_name = "EPSILON[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    discrete_laplace: Vec<String>,
-    /// COUNT counts with continuous Gaussian noise of variance SIGMA2, for comparison (repeatable)
-    #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    gaussian: Vec<String>,
-    /// COUNT numbers with continuous Laplace noise of scale SCALE, each changed by at most SHIFT (repeatable)
-    #[arg(long, value_name = "SCALE[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    laplace: Vec<String>,
-    /// COUNT counts with discrete Laplace noise, renormalized on -BOUND, ..., BOUND (repeatable)
-    #[arg(long, value_name = "EPSILON:BOUND[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    truncated_laplace: Vec<String>,
-    /// COUNT counts with discrete Gaussian noise, renormalized on -BOUND, ..., BOUND (repeatable)
-    #[arg(long, value_name = "SIGMA2:BOUND[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    truncated_gaussian: Vec<String>,
-    /// COUNT counts with the noise of a table: a CSV file with the columns value and mass, whose masses add up to exactly 1 (repeatable)
-    #[arg(long, value_name = "FILE[xCOUNT][@SHIFT]")]
-    table: Vec<String>,
-    /// COUNT cells of the cell-key method: a CSV file with the columns i, j and p (true count, published value, probability), also as the R package ptable exports it (repeatable)
-    #[arg(long, value_name = "FILE[xCOUNT][@SHIFT]")]
-    p_table: Vec<String>,
-    /// COUNT mechanisms by their outcomes: a CSV file with the columns p and q, the probabilities of each outcome with a record and without it (repeatable)
-    #[arg(long, value_name = "FILE[xCOUNT]")]
-    pair: Vec<String>,
+    #[command(flatten)]
+    laws: Laws,
     /// Divide the masses of each table, row or column of a file by their sum
     #[arg(long)]
     normalize: bool,
-    /// COUNT randomized responses with K possible answers, of which the true one has probability e^EPSILON / (e^EPSILON + K - 1) [default K: 2] (repeatable)
-    #[arg(long, value_name = "EPSILON[:K][xCOUNT]", allow_hyphen_values = true)]
-    randomized_response: Vec<String>,
-    /// COUNT keys that are shown if their count with the noise LAW:PARAMETER is at least TAU, as in discrete-laplace:0.5:30x10; LAW is discrete-laplace, discrete-gaussian, laplace or gaussian (repeatable)
-    #[arg(long, value_name = "LAW:PARAMETER:TAU[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    unknown_key: Vec<String>,
-    /// COUNT mechanisms of range EPSILON, as the exponential mechanism with weights exp(EPSILON u / (2 sensitivity)) (repeatable)
-    #[arg(long, value_name = "EPSILON[xCOUNT]", allow_hyphen_values = true)]
-    exponential: Vec<String>,
-    /// COUNT mechanisms of which only EPSILON-DP is known (repeatable)
-    #[arg(long, value_name = "EPSILON[xCOUNT]", allow_hyphen_values = true)]
-    pure: Vec<String>,
-    /// COUNT mechanisms of which only (EPSILON, DELTA)-DP is known (repeatable)
-    #[arg(long, value_name = "EPSILON:DELTA[xCOUNT]", allow_hyphen_values = true)]
-    approximate: Vec<String>,
-    /// COUNT steps of LAW on a Poisson sample: each record is in it with probability RATE; LAW is gaussian, as in 0.01:gaussian:1x1000 (repeatable)
-    #[arg(long, value_name = "RATE:LAW:PARAMETER[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
-    sampled: Vec<String>,
     /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation)]
     neighbors: Option<Neighbors>,
@@ -172,6 +132,12 @@ pub fn decided<'l>(lines: impl Iterator<Item = (&'l str, Option<&'l str>)>) -> V
 pub fn put_relation(object: &mut Value, subject: &Resolved) {
     object["neighbors"] = json!(subject.neighbors.name());
     object["times_each_count"] = json!(subject.taken);
+    // Whom the account is about, where that is not one record in one release.
+    for (key, number) in [("group", subject.group), ("repeat", subject.repeat)] {
+        if number != 1 {
+            object[key] = json!(number);
+        }
+    }
     if !subject.unmoved.is_empty() {
         object["unmoved_queries"] = json!(subject.unmoved);
     }
@@ -208,7 +174,10 @@ pub fn law_notes(subject: &Resolved) -> Vec<String> {
     let range = "Mechanisms of bounded range are accounted for by the pair that dominates all of them: an upper bound, adaptive compositions included.";
     let has_range = subject.total.counts().iter().any(|counts| counts.law.key() == "exponential");
     let of_range = has_range.then(|| range.to_string());
-    subject.whole.infinite_loss().map(sentence).into_iter().chain(of_range).collect()
+    let rows = "The last row of a perturbation table stands for all larger counts, moved along with them: their noise is the same.";
+    let has_rows = subject.total.counts().iter().any(|counts| counts.law.key() == "p-table");
+    let of_rows = has_rows.then(|| rows.to_string());
+    subject.whole.infinite_loss().map(sentence).into_iter().chain(of_range).chain(of_rows).collect()
 }
 
 /// Adds the answer for each direction, where the pair of neighbors is not symmetric.
@@ -259,29 +228,13 @@ impl Subject {
 
     /// Whether a release or counts are given.
     pub fn is_given(&self) -> bool {
-        !self.release.is_empty() || self.options().any(|(_, texts)| !texts.is_empty())
+        !self.release.is_empty() || !self.laws.given.is_empty()
     }
 
     /// Whether nothing is said of a mechanism, nor of whom it is about.
     pub fn is_bare(&self) -> bool {
         let is_once = self.group == 1 && self.repeat == 1 && self.neighbors.is_none();
         !self.is_given() && is_once && !self.counts_as_given && !self.normalize
-    }
-
-    /// The counts of each option, by the name of their law, which is that of the option.
-    fn by_law(&self) -> [(&'static str, &[String]); 10] {
-        [
-            ("discrete-gaussian", &self.discrete_gaussian),
-            ("discrete-laplace", &self.discrete_laplace),
-            ("gaussian", &self.gaussian),
-            ("laplace", &self.laplace),
-            ("truncated-laplace", &self.truncated_laplace),
-            ("truncated-gaussian", &self.truncated_gaussian),
-            ("randomized-response", &self.randomized_response),
-            ("exponential", &self.exponential),
-            ("pure", &self.pure),
-            ("approximate", &self.approximate),
-        ]
     }
 
     /// The same for each release, under its name; with counts alone, these without a name.
@@ -340,18 +293,11 @@ impl Subject {
         }
     }
 
-    /// The options with counts, by their name without dashes, in the order of an answer.
-    fn options(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        let files = [("table", &self.table[..]), ("p-table", &self.p_table), ("pair", &self.pair)];
-        let others = [("sampled", &self.sampled[..]), ("unknown-key", &self.unknown_key)];
-        self.by_law().into_iter().chain(files).chain(others)
-    }
-
     /// The files with the masses of the given laws, each once.
     pub fn files(&self) -> Result<Vec<String>> {
         let mut files: Vec<String> = Vec::new();
-        for text in self.table.iter().chain(&self.p_table).chain(&self.pair) {
-            let file = Counts::named_file(text)?;
+        for one in self.laws.given.iter().filter(|one| one.entry.is_file()) {
+            let file = Counts::named_file(&one.text)?;
             if !files.contains(&file) {
                 files.push(file);
             }
@@ -366,54 +312,51 @@ impl Subject {
 
     /// The same without this text of an option.
     fn singles_but(&self, left_out: Option<&str>) -> Result<Vec<Counts>> {
-        if self.normalize && [&self.table, &self.p_table, &self.pair].iter().all(|texts| texts.is_empty()) {
+        if self.normalize && self.laws.given.iter().all(|one| !one.entry.is_file()) {
             bail!("--normalize: it is about the files of --table, --p-table and --pair, of which none is given");
         }
-        let texts = self.options().flat_map(|(key, texts)| texts.iter().map(move |text| (key, text.as_str())));
-        let read = |(key, text): (&'static str, &str)| {
-            let counts = Counts::read(key, text, self.normalize).map_err(anyhow::Error::from);
+        let read = |one: &OneLaw| {
+            let counts = Counts::read(one.entry.option, &one.text, self.normalize).map_err(anyhow::Error::from);
             // Exports of other programs are rounded, so that their probabilities add up to nearly one.
             let is_rounded =
                 |error: &anyhow::Error| !self.normalize && error.to_string().contains("must add up to exactly 1");
             match counts {
                 Err(error) if is_rounded(&error) => {
-                    bail!("--{key} {text}: {error}; --normalize divides them by their sum")
+                    bail!("{}: {error}; --normalize divides them by their sum", one.shown())
                 }
-                counts => counts.with_context(|| format!("--{key} {text}")),
+                counts => counts.with_context(|| one.shown()),
             }
         };
-        texts.filter(|(_, text)| left_out != Some(text)).map(read).collect()
+        self.laws.given.iter().filter(|one| left_out != Some(&one.text)).map(read).collect()
     }
 
     /// The mechanism of which a number is sought, and all others, if there is a question mark.
     pub fn question(&self) -> Result<Option<(Question, subject::Subject)>> {
         let mut questions = Vec::new();
-        for (key, texts) in self.options() {
-            for text in texts {
-                let question = Question::of(key, text, self.normalize).with_context(|| format!("--{key} {text}"))?;
-                questions.extend(question);
-            }
+        for one in &self.laws.given {
+            let question = Question::of(one.entry.option, &one.text, self.normalize);
+            questions.extend(question.with_context(|| one.shown())?);
         }
         let Some(question) = questions.pop() else { return Ok(None) };
         if let Some(other) = questions.pop() {
             let (one, other) = (question.text(), other.text());
             bail!("one number is sought at a time, and both {other} and {one} have a question mark");
         }
-        let others = self.described_but(Some(question.text()))?;
+        let others = self.described_but(question.text())?;
         Ok(Some((question, others)))
     }
 
     /// The mechanism with a number in place of the question mark.
     pub fn described_as(&self, question: &Question, value: &Rational) -> Result<subject::Subject> {
-        let mut subject = self.described_but(Some(question.text()))?;
+        let mut subject = self.described_but(question.text())?;
         subject.singles.push(question.counts(value)?);
         Ok(subject)
     }
 
     /// The mechanism without one text of an option; there may be nothing else.
-    fn described_but(&self, left_out: Option<&str>) -> Result<subject::Subject> {
+    fn described_but(&self, left_out: &str) -> Result<subject::Subject> {
         let release = self.one_release()?.map(Release::find).transpose().context("--release")?;
-        Ok(self.subject_of(release, self.singles_but(left_out)?))
+        Ok(self.subject_of(release, self.singles_but(Some(left_out))?))
     }
 
     fn subject_of(&self, release: Option<Release>, singles: Vec<Counts>) -> subject::Subject {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use dp_assay::{account::Stop, loss::law::Law};
+use dp_assay::{account::Stop, law::ENTRIES};
 use serde_json::{Map, Value};
 
 use crate::cli::report::words::command_line;
@@ -64,13 +64,10 @@ fn of_subject() -> Vec<&'static str> {
     ["release", "level"].into_iter().chain(of_laws()).chain(relation).collect()
 }
 
-/// The options of all laws: their names, and `sampled` for the law on a sample of the records.
+/// The options of laws that need no file.
 pub fn of_laws() -> impl Iterator<Item = &'static str> {
-    Law::KEYS.into_iter().map(|key| if key == Law::SAMPLED_KEY { SAMPLED } else { key })
+    ENTRIES.iter().filter(|entry| !entry.is_file()).map(|entry| entry.option)
 }
-
-/// The option of noise on Poisson samples.
-pub const SAMPLED: &str = "sampled";
 
 /// A valid request.
 pub struct Question {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    loss::law::Law,
+    law::{ENTRIES, Entry, Number},
     numeric::rational,
     provenance::{COMMIT, VERSION},
     release::Release,
@@ -167,7 +167,7 @@ impl Site {
         let bundled = bundled.iter().map(|release| (release.name.as_str(), release, true));
         let own = own.iter().map(|(name, release)| (name.as_str(), release, false));
         let releases: Vec<Value> = own.chain(bundled).map(|(name, release, is)| about(name, release, is)).collect();
-        let laws: Vec<Value> = ask::of_laws().filter_map(law).collect();
+        let laws: Vec<Value> = ENTRIES.iter().filter(|entry| !entry.is_file()).map(law).collect();
         Ok(
             json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases, "laws": laws,
             "plan": self.store.plan().map(|(name, text)| json!({ "name": name, "text": text })),
@@ -191,28 +191,18 @@ impl Site {
     }
 }
 
-/// A law as the page knows it: its option, its name in words and the names of its parameters, each with a first value.
-fn law(key: &'static str) -> Option<Value> {
-    if key == ask::SAMPLED {
-        let parameters = [("rate", "1/10"), ("law:parameter", "gaussian:1")];
-        let parameters: Vec<Value> =
-            parameters.iter().map(|(name, first)| json!({ "name": name, "first": first })).collect();
-        return Some(json!({ "key": key, "name": "Gaussian noise on a Poisson sample", "parameters": parameters }));
-    }
-    let mut parameters = Vec::new();
-    let law = Law::named(key, |name| {
-        let first = match name {
-            "sigma2" => "5",
-            "bound" => "40",
-            "answers" => "2",
-            "delta" => "1e-9",
-            _ => "1",
+/// A law as the page knows it: its option, its name in words and the names of its numbers, each with an example.
+fn law(entry: &Entry) -> Value {
+    let part = |name: &'static str| {
+        // Of a nested text the law and its parameter.
+        let example = match name {
+            "law" => "gaussian",
+            "parameter" => "5",
+            name => Number::named(name).map_or("", |number| number.example),
         };
-        parameters.push(json!({ "name": name, "first": first }));
-        rational::parse(first)
-    });
-    let name = law?.ok()?.in_words();
-    Some(json!({ "key": key, "name": name, "parameters": parameters }))
+        json!({ "name": name, "first": example })
+    };
+    json!({ "key": entry.option, "name": entry.name(), "parameters": entry.numbers("").into_iter().map(part).collect::<Vec<_>>() })
 }
 
 /// A release as the page knows it.

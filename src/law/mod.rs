@@ -24,7 +24,7 @@
 //! | `guarantee` | any mechanism that is epsilon-DP or (epsilon, delta)-DP |
 //! | `shape` | [`Shape`]: the masses of one draw, for samplers |
 //! | `finite` | the common part of all laws of finitely many losses |
-//! | `named` | laws by their names in files and options |
+//! | `named` | the table of laws: [`Entry`] by its name in options and files, [`Number`] |
 //! | `replaced` | laws in place of a law: rounded, symmetric, without sampling |
 //! | [`theta`] | the factor of a group in the moment generating function, and its bounds |
 //! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
@@ -67,6 +67,7 @@ pub(crate) use finite::{Cumulants, Finite, InDoubles};
 pub use group::Group;
 pub use kinds::Law;
 pub use likelihoods::Direction;
+pub use named::{ENTRIES, Entry, Number};
 pub use outcomes::Outcomes;
 pub use pair::Pair;
 pub use perturbation::PerturbationTable;

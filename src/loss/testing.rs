@@ -14,8 +14,8 @@ use crate::numeric::rational::parse;
 /// The law of a text without count and shift.
 pub(crate) fn law(text: &str) -> Law {
     let (key, parameters) = match text.split_once(':') {
-        Some((key, parameters)) if Law::KEYS.contains(&key) => (key, parameters),
-        _ => (Law::KEYS[0], text),
+        Some((key, parameters)) if Law::keys().any(|known| known == key) => (key, parameters),
+        _ => (Law::DEFAULT_KEY, text),
     };
     let mut parameters = parameters.split(':');
     let law = Law::named(key, |name| match parameters.next() {

@@ -360,7 +360,7 @@ impl ReleaseReader<'_> {
     fn law(&self, query: &QueryFile, declared: Option<&Rational>, needed: &Rational) -> Result<Law> {
         let (at, what) = (query.name.span().start, format!("the query {:?}", query.name.get_ref()));
         let (name, name_at) =
-            query.law.as_ref().map_or((Law::KEYS[0], at), |law| (law.get_ref().as_str(), law.span().start));
+            query.law.as_ref().map_or((Law::DEFAULT_KEY, at), |law| (law.get_ref().as_str(), law.span().start));
         let mut taken: Vec<&str> = Vec::new();
         let law = Law::named(name, |parameter| {
             taken.push(parameter);
@@ -378,9 +378,8 @@ impl ReleaseReader<'_> {
             }
         });
         let Some(law) = law else {
-            let [first, others @ .., last] = Law::KEYS;
-            let others: String = others.iter().map(|key| format!(", {key:?}")).collect();
-            return Err(self.0.refuse(name_at, format!("law = {name:?}: expected {first:?}{others} or {last:?}")));
+            let known: Vec<String> = Law::keys().map(|key| format!("{key:?}")).collect();
+            return Err(self.0.refuse(name_at, format!("law = {name:?}: expected one of {}", known.join(", "))));
         };
         let misplaced = query
             .parameters()

@@ -87,6 +87,17 @@ pub struct Resolved {
     pub part_word: &'static str,
 }
 
+/// Of what a certified number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certified {
+    /// The declared mechanism.
+    Mechanism,
+    /// The worst of the mechanisms with the declared guarantees.
+    WorstOfGuarantees,
+    /// An account that is a bound for the mechanism.
+    Account,
+}
+
 /// Several releases about the same people, composed.
 pub struct Together {
     /// A line that describes them.
@@ -330,7 +341,20 @@ impl Resolved {
             return Some("each release may be of other counts, and releases of the same counts have less loss");
         }
         self.is_release_twice
-            .then_some("a query with a single cell, which no record leaves, is counted like all others")
+            .then_some("a query with a single cell, if there is one, is counted like all others, and no record leaves it")
+    }
+
+    /// Of what an exact number is that, after "certified": of the mechanism, of the worst one with the guarantees, or of the account alone.
+    pub fn certified_for(&self) -> Certified {
+        // A pair attains each guarantee. Of several mechanisms of bounded range, and of a guarantee for groups, the account is a bound.
+        let is_range = |query: &QueryPart| query.counts.law.key() == "exponential";
+        let is_one = self.total.counts().iter().map(|counts| counts.count).sum::<u64>() == 1;
+        let is_attained = self.group == 1 && (is_one || !self.queries.iter().any(is_range));
+        match (self.is_known_by_guarantee(), self.may_be_more_private()) {
+            (true, _) if is_attained && self.releases_may_be_more_private.is_none() => Certified::WorstOfGuarantees,
+            (_, Some(_)) => Certified::Account,
+            (_, None) => Certified::Mechanism,
+        }
     }
 
     /// Whether several releases have counts of which the data decide how they change: the account takes the worst for each release.

@@ -11,7 +11,7 @@ use super::{
 };
 pub use super::{
     accounted::{SINGLES, Subject},
-    resolved::{Part, QueryPart, Resolved, TAKEN_TWICE, Together},
+    resolved::{Certified, Part, QueryPart, Resolved, TAKEN_TWICE, Together},
 };
 use crate::{
     account::{

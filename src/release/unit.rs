@@ -82,6 +82,21 @@ impl Unit {
         }
     }
 
+    /// The record that may be there, or the group of records.
+    pub fn the_records(&self) -> &'static str {
+        if self.group == 1 { "the record" } else { "the records" }
+    }
+
+    /// The two cases that an adversary has to tell apart, after "the outputs": "with and without the record".
+    pub fn cases(&self) -> &'static str {
+        match (self.neighbors, self.group) {
+            (Neighbors::AddRemove, 1) => "with and without the record",
+            (Neighbors::AddRemove, _) => "with and without the records",
+            (Neighbors::Bounded, 1) => "with either record",
+            (Neighbors::Bounded, _) => "with either set of records",
+        }
+    }
+
     /// How often everything is released: empty if once, else `, released 3 times with noise of its own each time`.
     pub fn repetitions(&self) -> String {
         match self.repeat {

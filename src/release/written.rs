@@ -112,7 +112,7 @@ fn put_query(out: &mut String, query: &Query) {
     *out += "[[level.query]]\n";
     line(out, "name", &quoted(&query.name));
     let law = &query.law;
-    if law.key() != Law::KEYS[0] {
+    if law.key() != Law::DEFAULT_KEY {
         line(out, "law", &quoted(law.key()));
     }
     line(out, law.parameter_name(), &number(law.parameter()));

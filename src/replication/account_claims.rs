@@ -427,7 +427,7 @@ fn about(
     let levels = [fields.texts("level")?, fields.texts("levels")?].concat();
     let queries = [fields.texts("query")?, fields.texts("queries")?].concat();
     let mut singles = Vec::new();
-    for key in Law::KEYS.into_iter().filter(|key| *key != Law::SAMPLED_KEY) {
+    for key in Law::keys().filter(|key| *key != Law::SAMPLED_KEY) {
         singles.extend(fields.read_each(key, |text| Counts::parse(key, text))?);
     }
     singles.extend(fields.read_each("sampled", Counts::parse_sampled)?);

@@ -141,7 +141,8 @@ pub(super) fn zcdp_epsilon(accounts: &[Whole], rho: &Rho, delta: &Delta, digits:
     let beside = |infinite: InfiniteLoss| match infinite.target(delta, digits)? {
         Target::At(delta) => at(&delta),
         Target::Between { least, most } => Ok(at(&most)?.hull(&at(&least)?)),
-        Target::Zero => Err(Error::Unbounded { what: "the epsilon that rho gives at this delta" }),
+        // Losses that are finite have no largest one that rho would give.
+        Target::Zero => Ok(Enclosure::double(f64::INFINITY, 64)),
     };
     let mut worst: Option<Enclosure> = None;
     for infinite in accounts.iter().filter_map(Account::infinite_loss) {

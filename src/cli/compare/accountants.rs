@@ -8,6 +8,7 @@ use dp_assay::{
     },
     chart::ranks::Ranks,
     numeric::Enclosure,
+    release::subject::Certified,
 };
 use serde_json::{Value, json};
 
@@ -33,10 +34,10 @@ pub(super) struct Accountants {
 impl Accountants {
     pub fn of(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Accountants> {
         let exact = subject.whole.epsilon(delta, digits)?;
-        let note = match (subject.is_known_by_guarantee(), subject.may_be_more_private()) {
-            (false, None) => "the privacy profile itself".to_string(),
-            (false, Some(_)) => "the profile of this account".to_string(),
-            (true, _) => "the profile of the worst mechanism with these guarantees".to_string(),
+        let note = match subject.certified_for() {
+            Certified::Mechanism => "the privacy profile itself".to_string(),
+            Certified::Account => "the profile of this account".to_string(),
+            Certified::WorstOfGuarantees => "the profile of the worst mechanism with these guarantees".to_string(),
         };
         let first = Row { name: "exact", epsilon: Some(exact.value.clone()), is_bound: true, note };
         let others = accountants(&subject.whole, delta, digits)?.into_iter();

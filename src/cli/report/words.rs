@@ -17,27 +17,31 @@ pub fn how_private(delta: &Delta, subject: &Resolved, found: &epsilon::Found) ->
     let total = &found.total;
     let what =
         if found.levels.is_empty() { "What is published" } else { "Everything that is published, taken together," };
+    let is_bound = subject.may_be_more_private().is_some();
     let mut said = vec![format!(
-        "{what} has an epsilon of {} at delta = {}. Smaller is more private.",
-        total.epsilon.value.shown(6),
+        "{what} has an epsilon of {}{} at delta = {}. Smaller is more private.",
+        if is_bound { "at most " } else { "" },
+        total.epsilon.value.upper_text(6),
         exact_text(delta)
     )];
-    said.push(beside(&total.epsilon.value, &total.compared));
+    said.push(beside(&total.epsilon.value, &total.compared, is_bound));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.epsilon.value.approximate()) {
-        let of = |line: &epsilon::Line| format!("{} ({})", line.epsilon.value.shown(4), line.name);
-        said.push(format!("The {}s alone are between {} and {}.", subject.part_word, of(least), of(most)));
+        let of = |line: &epsilon::Line| format!("{} ({})", line.epsilon.value.upper_text(4), line.name);
+        let are = if is_bound { "are at most between" } else { "are between" };
+        said.push(format!("The {}s alone {are} {} and {}.", subject.part_word, of(least), of(most)));
     }
     said
 }
 
-/// An epsilon and its comparison.
-fn beside(epsilon: &Enclosure, compared: &Compared) -> String {
+/// An epsilon and its comparison; of an account that is only a bound for the mechanism, the bound.
+fn beside(epsilon: &Enclosure, compared: &Compared, is_bound: bool) -> String {
+    let own = if is_bound { "This bound" } else { "The exact epsilon" };
     let (name, bound) = (compared.by.name(), compared::bound(compared));
     let less = compared::percent_below(epsilon, compared);
     let lower = match less.as_str() {
-        "0.00 %" => "The exact epsilon is the same to 0.01 %".to_string(),
-        "-" => "The exact epsilon is not proven to be lower".to_string(),
-        _ => format!("The exact epsilon is lower by {less}"),
+        "0.00 %" => format!("{own} is the same to 0.01 %"),
+        "-" => format!("{own} is not proven to be lower"),
+        _ => format!("{own} is lower by {less}"),
     };
     match &compared.published {
         Some(figure) => {

@@ -5,7 +5,7 @@ use dp_assay::{
     account::{Account, Delta, outputs::Exceeded},
     chart::ranks::{self, Ranks},
     numeric::{Enclosure, parallel, rational},
-    release::{Neighbors, subject::Part},
+    release::{Neighbors, Unit, subject::Part},
     risk::{
         bound::{self, Bound, Known, PureBound},
         outputs,
@@ -316,15 +316,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.table(&["", "correct", by, "guess", "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));
     page.text(format!("\ncorrect: {}\n", about_correct(&subject)));
-    let pair = match subject.neighbors {
-        Neighbors::AddRemove => "with and without",
-        Neighbors::Bounded => "with either record",
-    };
-    page.text(format!("guess: without any output, who decides for what is likelier beforehand.\nadvantage: the total variation distance of the outputs {pair}.\n"));
-    page.text(
-        "posterior: no event that has at least probability delta if the record is there lifts the posterior of presence above this number; the same of absence at that prior of absence.\n\
-         exceeded: the posterior after the outputs is above this number with at most probability delta, whichever of these counts a record changes.\n",
-    );
+    let is_bound = subject.may_be_more_private().is_some();
+    about_numbers(subject.unit(), is_bound).iter().for_each(|line| page.text(format!("{line}\n")));
     if finite(&found.total.bound.epsilon).is_none() {
         page.text("Outputs that one of two neighbors alone can have are likelier than delta: no epsilon is finite at this delta.\n");
     }
@@ -340,6 +333,31 @@ pub fn run(args: &Args) -> Result<Exit> {
     args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// What the other columns are.
+fn about_numbers(unit: Unit, is_bound: bool) -> [String; 4] {
+    let (records, cases) = (unit.the_records(), unit.cases());
+    let [are, change] = if unit.group == 1 { ["is", "a record changes"] } else { ["are", "the records change"] };
+    [
+        "guess: without any output, who decides for what is likelier beforehand.".to_string(),
+        match is_bound {
+            true => format!("advantage: the total variation distance of the outputs {cases} is at most this."),
+            false => format!("advantage: the total variation distance of the outputs {cases}."),
+        },
+        match unit.neighbors {
+            Neighbors::AddRemove => format!(
+                "posterior: no event that has at least probability delta if {records} {are} there lifts the posterior of presence above this number; the same of \
+                 absence at that prior of absence."
+            ),
+            Neighbors::Bounded => "posterior: no event that has at least probability delta under one of both possibilities lifts the posterior of that one, from this \
+                                   prior, above this number."
+                .to_string(),
+        },
+        format!(
+            "exceeded: the posterior after the outputs is above this number with at most probability delta, whichever of these counts {change}."
+        ),
+    ]
 }
 
 /// What the probability of a correct decision is: the largest, or a bound.

@@ -92,12 +92,13 @@ pub fn run(args: &Args) -> Result<Exit> {
         [vec![short(&point.alpha)], shown.to_vec()].concat()
     };
     points.put(&mut page, &["alpha", "power", "posterior", "relative risk"], found.iter().map(line), &args.drawn);
+    let one = if subject.group == 1 { "record" } else { "group" };
     let each = match subject.may_be_more_private().is_some() {
-        true => "No test that reports a share alpha of absent records has more.",
-        false => "Each is the largest of all tests that report a share alpha of absent records.",
+        true => format!("No test that reports a share alpha of absent {one}s has more."),
+        false => format!("Each is the largest of all tests that report a share alpha of absent {one}s."),
     };
     page.text(format!(
-        "\n{each} power: the share of present records that the test reports. posterior: the probability that a reported record is \
+        "\n{each} power: the share of present {one}s that the test reports. posterior: the probability that a reported {one} is \
          present. relative risk: that over the prior.\n"
     ));
     page.note(subject.note());

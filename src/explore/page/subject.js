@@ -59,24 +59,22 @@ function lawOf(key) {
 function parts(text) {
   const [law, rest] = cut(text);
   const [, parameters = rest, count = "1", shift = "1"] = rest.match(/^([^x@]*)(?:x([^@]*))?(?:@(.*))?$/) ?? [];
-  const [parameter, other = ""] = cut(parameters);
-  return { law, parameter, other, count, shift };
+  return { law, parameters: parameters.split(":"), count, shift };
 }
 
-function written({ law, parameter, other, count, shift }) {
-  const parameters = [parameter, other].map((one) => one.trim()).filter((one, at) => at === 0 || one).join(":");
-  return `${law}:${parameters}${count.trim() === "1" ? "" : `x${count.trim()}`}${shift.trim() === "1" ? "" : `@${shift.trim()}`}`;
+function written({ law, parameters, count, shift }) {
+  const numbers = parameters.map((one) => one.trim()).filter((one, at) => at === 0 || one).join(":");
+  return `${law}:${numbers}${count.trim() === "1" ? "" : `x${count.trim()}`}${shift.trim() === "1" ? "" : `@${shift.trim()}`}`;
 }
 
 /** The same counts with another law: parameters of the same name stay. */
 function withLaw(one, key) {
-  const [before, after] = [lawOf(one.law).parameters, lawOf(key).parameters];
+  const before = lawOf(one.law).parameters;
   const value = (parameter) => {
-    if (!parameter) return "";
     const at = before.findIndex((known) => known.name === parameter.name);
-    return (at >= 0 && [one.parameter, one.other][at]) || parameter.first;
+    return (at >= 0 && one.parameters[at]) || parameter.first;
   };
-  return { ...one, law: key, parameter: value(after[0]), other: value(after[1]) };
+  return { ...one, law: key, parameters: lawOf(key).parameters.map(value) };
 }
 
 function row(text, at) {
@@ -86,20 +84,21 @@ function row(text, at) {
     counts[at] = written(make(parts(counts[at])));
     change({ counts });
   };
-  const part = (key, label) => {
-    const input = el("input", { type: "text", class: "number", name: `count-${key}`, value: one[key], autocomplete: "off" });
-    input.addEventListener("change", () => replace((now) => ({ ...now, [key]: input.value })));
-    return field(label, input);
+  const input = (key, label, value, put) => {
+    const box = el("input", { type: "text", class: "number", name: `count-${key}`, value, autocomplete: "off" });
+    box.addEventListener("change", () => replace((now) => put(now, box.value)));
+    return field(label, box);
   };
+  const part = (key, label) => input(key, label, one[key], (now, value) => ({ ...now, [key]: value }));
+  const parameter = ({ name }, index) => input(index ? `parameter-${index + 1}` : "parameter", name, one.parameters[index] ?? "",
+    (now, value) => ({ ...now, parameters: lawOf(now.law).parameters.map((_, other) => (other === index ? value : now.parameters[other] ?? "")) }));
   const names = [...LAWS, ...(LAWS.some((law) => law.key === one.law) ? [] : [lawOf(one.law)])].map((law) => [law.key, law.name]);
   const law = choice("count-law", names, one.law, (key) => replace((now) => withLaw(now, key)));
-  const [first, second] = lawOf(one.law).parameters;
   const remove = el("button", {
     type: "button", click: () => change({ counts: state.counts.filter((_, other) => other !== at) }),
   }, "Remove");
   return el("div", { class: "row", role: "group", "aria-label": `Counts ${at + 1}` },
-    field("Noise", law), part("parameter", first.name), ...(second ? [part("other", second.name)] : []),
-    part("count", "how many counts"), part("shift", "changed by"), remove);
+    field("Noise", law), lawOf(one.law).parameters.map(parameter), part("count", "how many counts"), part("shift", "changed by"), remove);
 }
 
 function counts() {

@@ -215,9 +215,9 @@ fn said(delta: &Delta, opened: Option<&str>, before: &Side, after: &Side) -> Vec
     let now = vec![
         format!(
             "With these budgets everything that is published has an epsilon of {} at delta = {}; before it was {}.",
-            is.epsilon.shown(6),
+            is.epsilon.upper_text(6),
             exact_text(delta),
-            was.epsilon.shown(6)
+            was.epsilon.upper_text(6)
         ),
         format!("An adversary is right at most {} % of the time; before it was {} %.", right(after), right(before)),
         format!(

@@ -1,0 +1,125 @@
+//! `assay laws`, and the options of all mechanisms: one for every row of the table of laws, and `--law` for all of them.
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, error::ErrorKind};
+use dp_assay::law::{ENTRIES, Entry};
+use serde_json::{Value, json};
+
+use super::{exit::Exit, page::FormArgs};
+
+/// The option for any law.
+const LAW: &str = "law";
+/// The group of all these options, for conflicts.
+pub const GROUP: &str = "Laws";
+
+/// Lists the mechanisms that can be accounted for: the text of each and what it means
+///
+#[derive(clap::Args)]
+#[command(long_about = about())]
+pub struct Args {
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+/// The help of `assay help laws`, which lists them as well.
+fn about() -> String {
+    let how = "Lists the mechanisms that can be accounted for: the text of each and what it means\n\nEach is an option of its own, as in --discrete-gaussian 5x10, \
+               and a name after --law, as in --law discrete-gaussian:5x10. COUNT is the number of counts that one record changes, each by at most SHIFT; @=SHIFT: by \
+               exactly that. Options are repeatable: all that is given is composed.";
+    let lines = ENTRIES.iter().map(|entry| format!("\n\n{}\n    COUNT {}", usage(entry), entry.about));
+    std::iter::once(how.to_string()).chain(lines).collect()
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let mut page = args.form.page();
+    let law = |entry: &Entry| json!({ "law": entry.option, "text": entry.text, "about": entry.about });
+    let laws: Vec<Value> = ENTRIES.iter().map(law).collect();
+    page.object(json!({ "laws": laws }));
+    page.records(laws);
+    let rows = ENTRIES.iter().map(|entry| vec![usage(entry), entry.about.to_string()]).collect();
+    page.table(&["option", "COUNT of"], rows);
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// An option with its text: "--laplace SCALE[xCOUNT][@SHIFT]".
+fn usage(entry: &Entry) -> String {
+    format!("--{} {}", entry.option, entry.text)
+}
+
+/// The mechanisms that were given, in the order of the table.
+pub struct Laws {
+    /// Each with its row.
+    pub given: Vec<OneLaw>,
+}
+
+/// One of them.
+pub struct OneLaw {
+    /// Its row in the table of laws.
+    pub entry: &'static Entry,
+    /// Its text.
+    pub text: String,
+    /// Whether it was given by `--law`.
+    is_by_name: bool,
+}
+
+impl OneLaw {
+    /// The option as it was given.
+    pub fn shown(&self) -> String {
+        let OneLaw { entry: Entry { option, .. }, text, is_by_name } = self;
+        if *is_by_name { format!("--{LAW} {option}:{text}") } else { format!("--{option} {text}") }
+    }
+}
+
+impl clap::Args for Laws {
+    fn augment_args(command: Command) -> Command {
+        let option = |name: &'static str| Arg::new(name).long(name).action(ArgAction::Append).allow_hyphen_values(true);
+        let law = option(LAW)
+            .value_name("LAW:PARAMETERS[xCOUNT][@SHIFT]")
+            .help("COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable)")
+            .long_help(
+                "COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable). Each law is an option, too: \
+                 --discrete-gaussian 5x10 is --law discrete-gaussian:5x10. `assay help laws` lists all of them",
+            );
+        let of = |entry: &'static Entry| {
+            let about = format!("COUNT {} (repeatable)", entry.about);
+            let argument = option(entry.option).value_name(entry.text).help(about);
+            argument.hide_short_help(true).hide_long_help(true)
+        };
+        let group = ArgGroup::new(GROUP)
+            .multiple(true)
+            .args(std::iter::once(LAW).chain(ENTRIES.iter().map(|entry| entry.option)));
+        command.arg(law).args(ENTRIES.iter().map(of)).group(group)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Laws::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Laws {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten();
+        let mut given: Vec<OneLaw> = Vec::new();
+        let mut by_name = Vec::new();
+        for text in texts(LAW) {
+            let refused = |error| clap::Error::raw(ErrorKind::InvalidValue, format!("--{LAW} {text}: {error}\n"));
+            let (entry, own) = Entry::of_text(text).map_err(refused)?;
+            by_name.push(OneLaw { entry, text: own.to_string(), is_by_name: true });
+        }
+        for entry in &ENTRIES {
+            let own = texts(entry.option).map(|text| OneLaw { entry, text: text.clone(), is_by_name: false });
+            given.extend(own);
+            let (of_entry, others): (Vec<_>, Vec<_>) =
+                by_name.into_iter().partition(|one| one.entry.option == entry.option);
+            given.extend(of_entry);
+            by_name = others;
+        }
+        Ok(Laws { given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        *self = Laws::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
