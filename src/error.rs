@@ -85,8 +85,8 @@ pub enum Error {
     },
     /// A delta at which no epsilon is finite.
     #[error(
-        "no epsilon is finite at delta = {delta}: with probability {mass} an output occurs that only one of two neighbors can have; a delta \
-         of at least that probability has an epsilon"
+        "no epsilon is finite at delta = {delta}: outputs that only one of two neighbors can have are accounted for with probability {mass}; a \
+         delta above that probability has an epsilon"
     )]
     InfiniteLoss {
         /// The probability of such outputs, rounded.
