@@ -583,17 +583,17 @@ def marginal(family, hints, prior):
     sums = [sum((fixed(both[up], 128) + up) * mass for both, (_, mass) in zip(shares, masses)) for up in (0, 1)]
     left = (1 << 2 * atoms.p) - sum(mass for _, mass in masses)
     return [Fraction(total + up * (left << 128), 1 << 2 * atoms.p + 128) for up, total in enumerate(sums)]
-
 # =============================================================================================================== claims, arguments and output
 GIVEN = {"beta": "alpha", "decision": "prior", "delta": "epsilon", "epsilon": "delta", "events": "prior probability", "marginal": "prior",
-         "orders": "delta", "posterior": "noisy prior", "scale": "decimals delta epsilon grid", "zcdp": "delta"}
-NAMES = {"beta": "type II error (trade-off function)", "decision": "probability of a correct decision",
-         "events": "posterior probability after an event", "marginal": "posterior probability (mean over outputs)",
-         "posterior": "posterior probability", "orders": "zCDP epsilon (best order)", "zcdp": "zCDP epsilon (Bun-Steinke)"}
+         "orders": "delta", "outputs": "prior probability", "posterior": "noisy prior", "scale": "decimals delta epsilon grid", "zcdp": "delta"}
+NAMES = {"beta": "type II error (trade-off function)", "decision": "probability of a correct decision", "orders": "zCDP epsilon (best order)",
+         "outputs": "posterior probability that outputs exceed at most with this probability", "events": "posterior probability after an event",
+         "marginal": "posterior probability (mean over outputs)", "posterior": "posterior probability", "zcdp": "zCDP epsilon (Bun-Steinke)"}
 CHANCES = "alpha", "delta", "prior", "probability"
 SIDES = {None: (0, "", ""), "with": (1, "presence", "absence"), "without": (-1, "absence", "presence")}  # P is the law of presence, or of absence
 DIRECTED = {"beta": "type II error of tests of {1} against {0}", "decision": "probability of a correct decision by a prior of {0}",
-            "delta": " of {0} against {1}", "epsilon": " of {0} against {1}", "events": "posterior probability of {0} after an event"}
+            "delta": " of {0} against {1}", "epsilon": " of {0} against {1}", "events": "posterior probability of {0} after an event",
+            "outputs": "posterior probability of {0} that outputs exceed at most with this probability"}
 def of_tests(family, proofs, about, at, points, side):
     """(H) Both ends of the trade-off function, of a side P(not S) where Q(S) <= alpha. (P) Or of a posterior after events, by that of the other."""
     turned = side if about == "events" else -side  # the side of lines with a negative epsilon
@@ -604,10 +604,14 @@ def of_tests(family, proofs, about, at, points, side):
     if about == "beta": return least, most
     p, q = at["prior"] * at["probability"], 1 - at["prior"]
     return p / (p + q * min(most, at["probability"])), p / (p + q * max(least, 0))
+def of_outputs(at, epsilon, delta):
+    """(P) The posterior at an l that losses exceed at most with the probability: P[L > l] <= delta(eps) / (1 - exp(eps - l)) for l > eps."""
+    need(delta < at["probability"], "delta at the point of outputs is below the probability")
+    odds = at["prior"] / (1 - at["prior"]) * exp_ends(epsilon, 512)[1] / (1 - delta / at["probability"])
+    return odds / (1 + odds)
 def statements(version, claim, proofs, work):
     """What has to hold, one after the other: in words, the bound that is proven for it, its sign, the end that is claimed, and what follows."""
-    newer = ["direction", "infinite", "laws"] if version == "assay 4" else []
-    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper", *newer)
+    fields(claim, *"about at lower neighbors pairs paths subject upper".split(), *["direction", "infinite", "laws"] * (version == "assay 4"))
     fields(proofs, "lower", "points", "upper")
     about, at, family, more = claim["about"], claim["at"], Family(claim, work=work), claim.get("infinite") or claim.get("laws")
     need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
@@ -624,19 +628,18 @@ def statements(version, claim, proofs, work):
     need(lower <= upper and max(upper, *given) <= 10**6, "ends are in order, and no number is above 10^6")
     need(all(0 < at.get(name, Fraction(1, 2)) < 1 for name in CHANCES), f"{', '.join(CHANCES)} are between 0 and 1")
     points = proofs["points"] and [fraction(point, "a point", "-") for point in listed(proofs["points"], "points", 3)]
-    has_three = bool(points) and len(points) == 3 if about in ("beta", "events", "orders") else points is None
-    need(has_three, "three points are those of a trade-off function or of orders, and of no other claim")
+    many = {"beta": 3, "events": 3, "orders": 3, "outputs": 1}.get(about, 0)
+    need(len(points or ()) == many and (many or points is None), "three points are those of a trade-off function or of orders, one of outputs")
     need(about not in ("orders", "posterior", "zcdp") or proofs["lower"] == proofs["upper"] == [], "what is a formula needs no hints")
     need(about != "marginal" or proofs["lower"] == [], "both ends of a marginal have the hints of the upper one")
     conditions = ", ".join(f"{name} = {shown(x) if type(x) is Fraction else x}" for name, x in sorted(at.items()))
     name = DIRECTED[about].format(*sides) if side else NAMES.get(about, "")
-    if about in NAMES and about != "decision":
+    if about in NAMES and about not in ("decision", "outputs"):
         need(max(map(abs, points or [0])) < 1 << 14, "points are within 2^14")
-        tests = lambda: of_tests(family, proofs, about, at, points, side)
-        formulas = {"beta": tests, "events": tests, "zcdp": lambda: zcdp(family, at["delta"]),
+        formulas = {"zcdp": lambda: zcdp(family, at["delta"]),
                     "marginal": lambda: marginal(family, listed(proofs["upper"], "upper", 1), at["prior"]),
                     "orders": lambda: orders(family, at["delta"], points, lower), "posterior": lambda: posterior(family, at["noisy"], at["prior"])}
-        words, bounds = f"{name} at {conditions}", formulas[about]()
+        words, bounds = f"{name} at {conditions}", formulas.get(about, lambda: of_tests(family, proofs, about, at, points, side))()
         power = [f", so power {sign} {shown(1 - end)}" * (about == "beta" and side != 0) for sign, end in (("<=", lower), (">=", upper))]
         return (yield from ((words, bounds[0], ">=", lower, power[0]), (words, bounds[1], "<=", upper, power[1])))
     # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
@@ -648,6 +651,7 @@ def statements(version, claim, proofs, work):
         need(numbers[1] - numbers[0] == 1 == numbers[0].denominator and lower > 0, "the two factors are neighbors on the grid, above 0")
         least, most = zcdp(family, at["delta"]) if at["epsilon"] == "zcdp" else (at["epsilon"], at["epsilon"])
         ends = [(upper, least, at["delta"]), (lower, most, at["delta"])]
+    if about == "outputs": ends = need(lower == 0 <= points[0], "outputs have a point and a lower end of 0", [(1, points[0], upper)] * 2)
     blind = other = 0
     if about == "decision":
         # (P) The largest p P(S) + (1 - p) Q(not S) is max(p, 1 - p) + min(p, 1 - p) delta(|ln((1 - p) / p)|), with P first if p <= 1/2.
@@ -663,6 +667,7 @@ def statements(version, claim, proofs, work):
         words, sign, follows = f"delta({at_epsilon}){name}", "<=" if enough else ">" if strict else ">=", ""
         if about == "scale": words, follows = f"noise times {shown(scale)}: {words}", f", so it is {'' if enough else 'not '}enough"
         if about == "epsilon": follows = f", so epsilon{name} {'<=' if enough else '>='} {at_epsilon} at delta = {shown(end)}"
+        if about == "outputs": words, bound = f"{name} at {conditions}", of_outputs(at, epsilon, bound)
         if about == "decision": words, bound = f"{name} at {conditions}", blind + other * min(1, bound)
         yield words, bound, sign, end, follows
 def check(data, report=None, found=None):
@@ -698,30 +703,32 @@ LEAST, DP = "At delta = {delta}, the least epsilon for which ", "(epsilon, delta
 RELEASES = LEAST + '{known} of {total} releases about "{name}" composed are ' + DP + "under {relation} neighbors "
 WORDS = ("In words: take two data sets that are neighbors, and any set of outputs. If its probability under one of them is p, then under the other "
          "it is at most p times exp({upper}), plus {delta}.")
+KNOWS = "An adversary who knows everything else"; DECIDES = KNOWS + " and decides, from all that is published, {question}, with "
+CONSIDERS = KNOWS + ", considers {question}, and has a prior probability of {prior} for {answer}, has a posterior probability "
 SENTENCES = [
-    ["epsilon", LEAST + "everything described in the inputs is " + DP + "is at least {lower} and at most {upper}."],
-    ["epsilon", LEAST + "everything described in the inputs is " + DP + "is at most {upper}."],
-    ["epsilon", RELEASES + "is at least {lower} and at most {upper}."], ["epsilon", RELEASES + "is at most {upper}."],
+    *(["epsilon", of + end] for of in (LEAST + "everything described in the inputs is " + DP, RELEASES) for end in (
+        "is at least {lower} and at most {upper}.", "is at most {upper}.")),
     ["epsilon", "At delta = {delta}, epsilon = {upper} is enough: between neighbors the probabilities of no set of outputs differ by more than "
                 "delta."],
     ["epsilon", WORDS + " In this account no epsilon below {lower} is enough."], ["epsilon", WORDS],
-    ["delta", "An adversary who knows everything else and decides, from all that is published, {question}, with even odds beforehand, is right with "
-              "a probability of at most {most}: at most {hundred} times in 100."],
+    ["delta", DECIDES + "even odds beforehand, is right with a probability of at most {most}: at most {hundred} times in 100."],
     ["delta", "Some rule of decision is right with a probability of at least {least}."],
-    ["decision", "An adversary who knows everything else and decides, from all that is published, {question}, with a prior probability of {prior} "
-                 "for {answer}, is right with a probability of at most {upper}."],
+    ["decision", DECIDES + "a prior probability of {prior} for {answer}, is right with a probability of at most {upper}."],
     ["decision", "With a prior probability of {prior} for {side}, some rule of decision is right with a probability of at least {lower}."],
-    ["events", "An adversary who knows everything else, considers {question}, and has a prior probability of {prior} for {answer}, has a posterior "
-               "probability of at most {upper} for it after every event that then has at least probability {probability}."],
+    ["events", CONSIDERS + "of at most {upper} for it after every event that then has at least probability {probability}."],
+    ["outputs", CONSIDERS + "above {upper} for it with a probability of at most {probability} where that answer is the truth."],
     ["events", "After some event that has at least probability {probability} with {answer}, its posterior probability from a prior of {prior} is at "
                "least {lower}."],
     ["beta", "No test that finds {answer} wrongly with a probability of at most {alpha} finds it rightly with a probability above {power}."],
     ["beta", "Some test that finds {side} wrongly with a probability of at most {alpha} finds it rightly with a probability of at least {some}."]]
+ASKED = {"add-remove": ("whether a given person's record is in the data",
+                        "whether the records of a given group of up to {} are in the data, all or none"),
+         "bounded": ("which of two records is a given person's", "which of two sets of records is that of a given group of up to {}")}
 ANSWERS = {"presence": "with", "absence": "without", "either answer": None}
-HOLES = {"known": "[0-9]+", "total": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "question": "(?:whether|which) [A-Za-z0-9', ]+",
-         "answer": "presence|absence|either answer", "side": "presence|absence"}
+HOLES = {"known": "[0-9]+", "total": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "answer": "presence|absence|either answer",
+         "side": "presence|absence", "": "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"}  # and a number
 OPEN = re.compile('Without a certificate: [^\n]+|The ledger says: "[^"]*"')  # words of a memo that claim no proof
-WHOLE = ("epsilon-all", "delta-at-epsilon-0", "decision", "posterior-of-events", "posterior-of-absence", "test")  # files about everything
+WHOLE = {"epsilon-all", "delta-at-epsilon-0", "decision", "posterior-of-events", "posterior-of-absence", "posterior-of-outputs", "test"}  # files
 def tail(subject, claim, path):
     """The end of the subject of a memo's certificate: the numbers of its counts, one for each noise, and the name of its file. Others have none."""
     if not re.search(r": [0-9][^:]* counts[^:]* \[[a-z0-9-]+[.]json\]$", subject): return ""
@@ -733,9 +740,9 @@ def is_whole(one, given, others):
     """Whether a claim is about everything, or about all releases of a population, as its subject says; or its file, before subjects named files."""
     subject, file = one["labels"]["subject"], os.path.basename(one["file"]).removesuffix(".json")
     end = tail(subject, one, one["file"])
-    all_composed = "), {name}: {known} of {total} releases composed" if end else "), {name}: all composed"
-    if "name" in given: return subject.endswith(all_composed.format_map(given) + end)
-    is_level = any(subject.startswith(f"{other}, ") for other in others)
+    many = "{known} of {total} releases" if end else "all"
+    if "name" in given: return subject.endswith(f"), {{name}}: {many} composed".format_map(given) + end)
+    is_level = any(subject.startswith(f"{other['labels']['subject']}, ") for other in others)
     return file in WHOLE and (subject.endswith((f", all composed{end}", f", all{end}")) if end else not is_level)
 def bears(line, one, others):
     """Whether a proven claim bears a sentence: it is about everything, and of the direction that is meant, and the sentence says no more."""
@@ -743,9 +750,10 @@ def bears(line, one, others):
     right = lambda advantage: (1 + advantage) / 2  # of the best decision at even odds, by delta at epsilon = 0
     holds = {"lower": lambda x: x <= lower, "upper": lambda x: x >= upper, "most": lambda x: x >= right(upper), "power": lambda x: x >= 1 - lower,
              "hundred": lambda x: x / 100 >= right(upper), "least": lambda x: x <= right(lower), "some": lambda x: x <= 1 - upper}
-    decimal = "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"
-    hole = lambda name: f"(?P<{name[1]}>{HOLES.get(name[1], decimal)})"
-    for form in (form for about, form in SENTENCES if about == one["about"] and at.get("epsilon", "0") == "0"):
+    hole = lambda name: f"(?P<{name[1]}>{HOLES.get(name[1], HOLES[''])})"
+    group = re.search(r", groups of ([0-9]+)(, released [0-9]+ times)?(, all( composed)?)?(: [^:]*)?$", labels["subject"])
+    asked = ASKED[labels["neighbors"]][bool(group)].format(group and group[1])  # by the adversary: of the relation, and of so many records
+    for form in (form.replace("{question}", asked) for about, form in SENTENCES if about == one["about"] and at.get("epsilon", "0") == "0"):
         given = (re.fullmatch(re.sub(r"\\{(\w+)\\}", hole, re.escape(form)), line) or re.match("", "")).groupdict()
         numbers = [holds[name](Fraction(x)) if name in holds else Fraction(x) == Fraction(at[name]) for name, x in given.items() if name not in HOLES]
         meant = (ANSWERS[given.get("answer", given.get("side", "either answer"))], given.get("relation", labels["neighbors"]))
@@ -756,9 +764,8 @@ def statement(data, answers):
     """A memo's Statement, a sentence a line: each is borne by a certificate that was proven here, or says that it has none."""
     need(len(data) <= MOST_BYTES and data.endswith(b"\n"), "a Statement is lines of text")
     proven = [one for one in answers if one["verdict"] == "proven" and "about" in one]
-    subjects = [one["labels"]["subject"] for one in proven]
     for line in data.decode("utf-8").split("\n")[:-1]:
-        by = [one["file"] for one in proven if bears(line, one, subjects)]
+        by = [one["file"] for one in proven if bears(line, one, proven)]
         need(by or OPEN.fullmatch(line), f"a certificate that was proven bears this sentence, or it says that it has none: {line}")
         yield f"by {by[0]}: {line}" if by else f"by none: {line}"
 # ================================================================================================== a folder of a memo: as it was when it was signed
@@ -786,11 +793,12 @@ def compared(signed):
     need(digest == signed, f"the SHA-256 of {SUMS} is the signed one: it is {digest}")
     need(re.fullmatch(rb"([0-9a-f]{64}  [^\n\r\0/][^\n\r\0]*\n)+", text), f"every line of {SUMS} is a hash and a name")
     listed = {line[66:]: line[:64] for line in text.decode("utf-8").split("\n")[:-1]}
+    need(len(listed) == text.count(b"\n"), f"{SUMS} lists every name once")
     inner = {name[:at] for name in listed for at in range(len(name)) if name[at] == "/"}
     yield SUMS, None, b""
     for name in sorted(there.keys() | listed.keys()):
         kind = there.get(name)
-        if kind == "a folder" and name in inner or kind == "a file" and name in (SUMS, *MEMO): continue
+        if kind == "a folder" and name in inner or kind == "a file" and name in {SUMS, *MEMO} - {*listed}: continue
         digest, start = hashed(name) if kind == "a file" and name in listed else (None, b"")
         if kind is None: reason = f"it is in this folder, as {SUMS} says"
         elif kind != "a file": reason = f"it is {kind}: of a signed folder there are only files, in its own folders"
@@ -798,10 +806,9 @@ def compared(signed):
         yield name, reason if digest is None or digest != listed[name] else None, start
 def memo(signed, quiet):
     """What is wrong in the current folder, or that nothing is; and all of its certificates that are as they were signed."""
-    held, count, failed = {}, 0, False
+    held, failed = {}, False
     try:
-        for name, reason, start in compared(signed):
-            count += 1
+        for count, (name, reason, start) in enumerate(compared(signed)):
             if reason: yield result(name, reason)
             elif name.startswith("certificates/") or name == SAID: held[name] = start
             failed = failed or bool(reason)
@@ -809,12 +816,11 @@ def memo(signed, quiet):
     except (OSError, ValueError, RecursionError) as error: return (yield result(SUMS, f"{type(error).__name__}: {error}", verdict="unreadable"))
     if not failed:
         yield result(SUMS, statements=[
-            f"it is the one that was signed, {count - 1} files are as it lists them, and none was added, removed or renamed",
+            f"it is the one that was signed, {count} files are as it lists them, and none was added, removed or renamed",
             f"not compared: memo.html and memo.md, because the hash is in them; what was signed is the paper: its Statement is that of {SAID}"])
     yield from each(sorted(held), quiet, held)
 # =========================================================================================================================== the program
-def printed(text):  # a name or a label fakes no line
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+def printed(text): return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)  # a name or a label fakes no line
 def result(file, reason=None, statements=(), verdict=None, **more):
     """The answer for a file: what is proven, or the reason why it is not."""
     return {"file": file, "verdict": verdict or ("refused" if reason else "proven"), "reason": reason, "statements": [*statements], **more}
@@ -835,8 +841,7 @@ def one(path, quiet, data=None, answers=()):
     except (Refused, UnicodeDecodeError) as refused: return result(path, str(refused))
     except OSError as error: return result(path, str(error), verdict="unreadable")
     except Exception as error: return result(path, f"an error of this checker, please report it: {type(error).__name__}: {error}")
-    keys = ("about", "at", "direction", "infinite", "laws", "lower", "upper", "pairs", "paths")
-    known = {key: claim[key] for key in keys if claim.get(key) is not None}
+    known = {key: claim[key] for key in "about at direction infinite laws lower upper pairs paths".split() if claim.get(key) is not None}
     labels = {"subject": claim["subject"], "neighbors": claim["neighbors"], **found.get("source", {})}
     return result(path, statements=proven, format=found["certificate"], **known, described=list(described(claim)), labels=labels)
 def is_statement(path): return os.path.basename(path) == SAID
@@ -860,8 +865,7 @@ def main(arguments):
     signed = options.signed and re.sub(r"\s", "", options.signed).lower()
     if bool(options.files) == (signed is not None): parser.error("give certificates (FILE), or --signed HASH for all of a memo's folder")
     if signed is not None and not re.fullmatch("[0-9a-f]{64}", signed): parser.error("a HASH has 64 digits, 0 to 9 and a to f")
-    answers = each(options.files, options.quiet, {}) if signed is None else memo(signed, options.quiet)
-    for answer in answers:
+    for answer in each(options.files, options.quiet, {}) if signed is None else memo(signed, options.quiet):
         failed = max(failed, status := ("proven", "refused", "unreadable").index(answer["verdict"]))
         lines = [f"{answer['file']}: proven", *answer["statements"], *answer.get("described", ())]
         lines += ["labels, of which nothing is proven:"] * ("labels" in answer)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Claims of one direction, decisions and posteriors of events: python3 proofs/test_claims.py. Standard library only; check.html is tested where there is a node.
+"""Claims of one direction, decisions, posteriors of events and of outputs: python3 proofs/test_claims.py. Standard library only; check.html is tested where there is a node.
 
 Their truth is computed by definition, in fractions, from all outcomes of the examples with tables: the best tests are those of the likelihood ratio (Neyman
 and Pearson). Then claims are changed to another direction, prior, threshold or probability, and their ends are moved inwards, and sealed again: all are refused.
@@ -23,6 +23,8 @@ EXAMPLES = Path(__file__).resolve().parent / "examples"
 # Of every kind one with a table that is not symmetric, whose directions differ, and those of noise that is the same in both.
 TABLES = ("decision-presence", "decision-absence", "decision-both", "events-presence", "events-absence", "power-presence", "power-absence", "delta-presence",
           "delta-absence")
+# Bounds from above alone, by the delta of one epsilon.
+OUTPUTS = ("outputs-presence", "outputs-absence", "outputs-both", "outputs-gaussian", "outputs-continuous")
 SYMMETRIC = ("decision-gaussian", "events-gaussian", "events-continuous", "power-gaussian")
 
 
@@ -75,6 +77,14 @@ def truth(claim):
     if claim["direction"] is None:
         return max(of(outcomes), of(turned))
     return of(outcomes if claim["direction"] == "with" else turned)
+
+
+def exceeding(claim, posterior):
+    """The largest probability of outputs whose posterior is above this one, where what it is about is true, by definition."""
+    prior, outcomes = Fraction(claim["at"]["prior"]), laws(claim)
+    above = lambda p, q: prior * p > posterior * (prior * p + (1 - prior) * q)
+    ways = {"with": [outcomes], "without": [[(q, p) for p, q in outcomes]]}
+    return max(sum(p for p, q in way if above(p, q)) for way in ways.get(claim["direction"], [*ways["with"], *ways["without"]]))
 
 
 class Claims(unittest.TestCase):
@@ -161,6 +171,49 @@ class Claims(unittest.TestCase):
                 whole = load(name)
                 whole["claim"]["lower"], whole["claim"]["upper"] = map(str, ends)
                 self.assert_refused(whole, (name, ends))
+
+    def test_outputs_exceed_a_posterior_as_rarely_as_claimed(self):
+        for name in OUTPUTS:
+            said = [one.check((EXAMPLES / f"{name}.json").read_bytes()) for one in self.checkers]
+            self.assertTrue(all(lines == said[0] and len(lines) == 1 for lines in said), name)
+        for name in OUTPUTS[:3]:
+            claim = load(name)["claim"]
+            self.assertLessEqual(exceeding(claim, Fraction(claim["upper"])), Fraction(claim["at"]["probability"]), name)
+        # Both directions are the larger one of them, which differ.
+        ends = [Fraction(load(name)["claim"]["upper"]) for name in OUTPUTS[:3]]
+        self.assertTrue(ends[0] != ends[1] and ends[2] >= max(ends[:2]), ends)
+
+    def test_forged_posteriors_of_outputs_are_refused(self):
+        for name in OUTPUTS:
+            claim = load(name)["claim"]
+            at, upper = claim["at"], Fraction(claim["upper"])
+            # A threshold, a prior and a probability: whatever is out of what delta proves is refused. Some of these claims may be true all the same.
+            for key, value in (("upper", upper - Fraction(1, 10**6)), ("upper", upper / 2), ("upper", Fraction(at["prior"])), ("upper", Fraction(0)),
+                               ("lower", upper), ("lower", Fraction(1, 10**9)), ("prior", Fraction(at["prior"]) * Fraction(101, 100)),
+                               ("prior", Fraction(1, 2)), ("probability", Fraction(at["probability"]) * Fraction(99, 100)),
+                               ("probability", Fraction(at["probability"]) / 100)):
+                whole = load(name)
+                (whole["claim"] if key in ("upper", "lower") else whole["claim"]["at"])[key] = str(value)
+                is_false = key == "upper" and name in OUTPUTS[:3] and exceeding(whole["claim"], value) > Fraction(at["probability"])
+                self.assert_refused(whole, (name, key, value), is_false)
+            # An epsilon at which delta proves less, or nothing; the hints of its delta stay.
+            point = Fraction(load(name)["proofs"]["points"][0])
+            for points in ([point / 2], [point * 2], [point + 1], [-point], [Fraction(0)], [Fraction(1 << 14)], [], [point] * 3, None):
+                whole = load(name)
+                whole["proofs"]["points"] = points and [str(point) for point in points]
+                self.assert_refused(whole, (name, points), False)
+            whole = load(name)
+            whole["proofs"]["lower"] = whole["proofs"]["upper"]
+            self.assert_refused(whole, (name, "lower hints"), False)
+            whole = load(name)
+            whole["claim"].update(about="events")
+            self.assert_refused(whole, (name, "events"), False)
+        # The direction with the larger bound, called by the other's name or by both, is true; the smaller one is not proven.
+        smaller, larger = sorted(OUTPUTS[:2], key=lambda name: Fraction(load(name)["claim"]["upper"]))
+        for direction in (load(larger)["claim"]["direction"], None):
+            whole = load(smaller)
+            whole["claim"]["direction"] = direction
+            self.assert_refused(whole, (smaller, direction), exceeding(whole["claim"], Fraction(whole["claim"]["upper"])) > Fraction(2, 10))
 
     def test_hints_about_several_units_or_none_are_refused(self):
         for name in ("events-gaussian", "power-gaussian", "power-presence"):

@@ -136,6 +136,49 @@ class Folder(unittest.TestCase):
         os.mkfifo(self.folder / "pipe")  # not opened: it would wait for ever
         self.assertEqual(run(self.folder, "--signed", self.hash).returncode, 1)
 
+    def test_names_of_other_forms_are_found(self):
+        """In SHA256SUMS, signed as it is: nothing outside of the folder, nothing twice, no other form of a line, and the memo is compared where it is listed."""
+        sums = self.folder / "SHA256SUMS"
+        whole, first = sums.read_bytes(), self.listed[0]
+        line = f"{hashlib.sha256((self.folder / first).read_bytes()).hexdigest()}  {first}\n".encode()
+        self.assertIn(line, whole)
+        zero = b"0" * 64
+        for text, wrong in (
+            (whole.replace(b"\n", b"\r\n"), ["SHA256SUMS"]), (whole[:-1], ["SHA256SUMS"]), (whole + line, ["SHA256SUMS"]), (whole + b"\n", ["SHA256SUMS"]),
+            (whole + line.replace(line[:64], zero), ["SHA256SUMS"]), (line.replace(line[:64], zero) + whole, ["SHA256SUMS"]), (b"\xef\xbb\xbf" + whole, ["SHA256SUMS"]),
+            (whole.replace(line, line.upper()), ["SHA256SUMS"]), (whole.replace(b"  ", b" *"), ["SHA256SUMS"]), (b"", ["SHA256SUMS"]), (whole + zero + b"  a\0b\n", ["SHA256SUMS"]),
+            (whole + zero + b"  " + os.fsencode(self.other) + b"\n", ["SHA256SUMS"]), (whole + zero + b"  ../other\n", ["../other"]), (whole + zero + b"  ./x\n", ["./x"]),
+            (whole + zero + b"  certificates/../../other\n", ["certificates/../../other"]), (whole + zero + b"  memo.md\n", ["memo.md"]),
+            (whole + zero + b"  inputs//own\n", ["inputs//own"]), (whole + zero + "  c\u0327\u202e.json\n".encode(), ["c\u0327\u202e.json"]),
+        ):
+            sums.write_bytes(text)
+            self.assertEqual(self.found(hashlib.sha256(text).hexdigest()), wrong, text[-80:])
+            said = run(self.folder, "--signed", hashlib.sha256(text).hexdigest())
+            self.assertEqual(said.returncode, 1, text[-80:])
+            self.assertNotIn("none was added", said.stdout)
+            self.assertTrue(all(one.isprintable() for one in said.stdout.splitlines()), said.stdout)
+        sums.write_bytes(whole[:-1] + b"\xff\n")
+        self.assertEqual(run(self.folder, "--signed", hashlib.sha256(sums.read_bytes()).hexdigest()).returncode, 1)
+        sums.write_bytes(whole)
+        # Beside the listed files: other cases, other forms of one letter, hidden ones, empty ones, and one of 3 GiB without content.
+        for name in (first.upper(), "\u00e9.json", "e\u0301.json", ".DS_Store", "certificates/.x", "empty", "MEMO.md", "Statement.txt", "\u202egpj.md", b"\xff.json"):
+            path = Path(os.fsdecode(os.fsencode(self.folder) + b"/" + (name if isinstance(name, bytes) else name.encode())))
+            with contextlib.suppress(OSError):  # a file system that has no such name
+                new = path.parent if not path.parent.exists() else None
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(b"")
+                self.assertNotEqual(self.found(), [], name)
+                self.assertEqual(run(self.folder, "--signed", self.hash).returncode, 1, name)
+                path.unlink()
+                if new:
+                    new.rmdir()
+        huge = self.folder / "huge"
+        with open(huge, "wb") as file:
+            file.truncate(3 << 30)
+        self.assertEqual(self.found(), ["huge"])
+        huge.unlink()
+        self.assertEqual(self.found(), [])
+
     def test_hashes_written_again_are_found(self):
         for name in self.listed:
             path = self.folder / name
@@ -275,6 +318,27 @@ class Folder(unittest.TestCase):
         statement.write_text(epsilon)
         for answers in verdicts(level, everything, statement):
             self.assertEqual([one for one, _ in answers], ["proven", "proven", "refused"], answers)
+
+    def test_a_question_is_that_of_the_claim(self):
+        """Whether a record is there or which of two it is, of one record or of a group: as the relation and the subject of the certificate say."""
+        sentence = "An adversary who knows everything else and decides, from all that is published, {}, with a prior probability of 1/10 for either answer, is right with a probability of at most 1.\n"
+        one, group = "whether a given person's record is in the data", "whether the records of a given group of up to {} are in the data, all or none"
+        changed, changes = "which of two records is a given person's", "which of two sets of records is that of a given group of up to {}"
+        for neighbors, subject, asked in (
+            ("add-remove", "r, all: 10 counts [decision.json]", one), ("add-remove", "r, groups of 2, all: 10 counts [decision.json]", group.format(2)),
+            ("bounded", "r, all: 10 counts [decision.json]", changed), ("bounded", "r, groups of 3, released 2 times, all: 10 counts [decision.json]", changes.format(3)),
+        ):
+            whole = json.loads((HERE / "examples" / "decision-gaussian.json").read_text())
+            whole["claim"].update(neighbors=neighbors, subject=subject)
+            whole["sha256"] = checker.seal(whole)
+            path, statement = self.other.with_name("decision.json"), self.other.with_name("statement.txt")
+            path.write_bytes(checker.canonical(whole))
+            for question in (one, changed, *(form.format(many) for form in (group, changes) for many in (2, 3, 30)), "whether", "which of two values a record has"):
+                statement.write_text(sentence.format(question))
+                said = [[sys.executable, "-I", "-B", str(HERE / "check.py")], ["node", str(HERE / "check.mjs")]]
+                for command in said[: 2 if shutil.which("node") else 1]:
+                    found = subprocess.run([*command, str(path), str(statement)], capture_output=True, text=True)
+                    self.assertEqual(found.returncode == 0, question == asked, (command, subject, question, found.stdout))
 
     def test_a_name_fakes_no_line(self):
         certificate = sorted(name for name in self.listed if name.startswith("certificates/"))[0]

@@ -274,6 +274,17 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("events-absence", &["--table", ODD, "--prior", "0.2", "--delta", "0.1", "--direction", "without"]),
     ("events-gaussian", &["--discrete-gaussian", "5x10", "--prior", "0.1", "--delta", "1e-6"]),
     ("events-continuous", &["--gaussian", "5x10", "--prior", "0.1", "--delta", "0.01"]),
+    (
+        "outputs-presence",
+        &["--table", ODD, "--prior", "0.2", "--delta", "0.2", "--of", "outputs", "--direction", "with"],
+    ),
+    (
+        "outputs-absence",
+        &["--table", ODD, "--prior", "0.2", "--delta", "0.2", "--of", "outputs", "--direction", "without"],
+    ),
+    ("outputs-both", &["--table", ODD, "--prior", "0.2", "--delta", "0.2", "--of", "outputs"]),
+    ("outputs-gaussian", &["--discrete-gaussian", "5x10", "--prior", "0.1", "--delta", "1e-6", "--of", "outputs"]),
+    ("outputs-continuous", &["--gaussian", "5x10", "--prior", "0.1", "--delta", "0.01", "--of", "outputs"]),
     ("power-presence", &["--table", ODD, "--alpha", "0.1", "--direction", "with"]),
     ("power-absence", &["--table", ODD, "--alpha", "0.1", "--direction", "without"]),
     ("power-gaussian", &["--discrete-gaussian", "5x10", "--alpha", "0.01", "--direction", "with"]),
@@ -585,4 +596,38 @@ fn the_table_says_what_is_claimed_and_how_to_check_it() {
     for part in ["epsilon >= 10.1248309", "epsilon <= 10.1248309", "nodes to evaluate", "python3 -I proofs/check.py"] {
         assert!(said.contains(part), "{said}");
     }
+}
+
+/// A posterior of outputs is certified from above, and not below what the tails of all changes have.
+#[test]
+fn outputs_are_certified_from_above() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    for counts in [["--discrete-gaussian", "5x10"], ["--discrete-laplace", "0.3x9@2"], ["--approximate", "1:1e-9x3"]] {
+        let at = ["--prior", "0.1", "--delta", "1e-6"];
+        let out = file("outputs.json");
+        let args = [&["prove"][..], &counts, &at, &["--of", "outputs", "--out", &out]].concat();
+        let claimed = json(&args);
+        let (lower, upper) = (&claimed["outputs"]["lower"], claimed["outputs"]["upper"].as_f64().unwrap());
+        let bound = json(&[&["risk", "bound"][..], &counts, &at].concat());
+        let exceeded = bound["posterior_upper"]["upper"].as_f64().unwrap_or_else(|| panic!("{bound}"));
+        assert!(*lower == 0 && upper < 1.0, "{claimed}");
+        assert!(upper >= exceeded - 1e-6 || counts[0] == "--approximate", "{upper} {exceeded}");
+        let recomputed = json(&["verify", "--certificates", folder.path().to_str().unwrap()]);
+        assert_eq!(recomputed["certificates"][0]["recomputed"], "both ends hold", "{recomputed}");
+        if let Some(output) = python("check.py", &[&out]) {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        }
+    }
+    let counts = ["prove", "--discrete-gaussian", "5x10", "--prior", "0.1"];
+    let rocq = file("Outputs.v");
+    for (more, said) in [
+        (&["--delta", "1e-6", "--of", "outputs", "--rocq", &rocq][..], "not about outputs"),
+        (&["--of", "outputs", "--out", "a.json"], "--delta"),
+        (&["--delta", "1e-6", "--of", "outputs", "--epsilon", "1", "--out", "a.json"], "--epsilon"),
+    ] {
+        let message = refusal(&[&counts[..], more].concat());
+        assert!(message.contains(said), "{more:?}: {message}");
+    }
+    assert!(!Path::new(&rocq).exists());
 }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use crate::common::program::assay;
+use crate::common::program::{assay, json};
 
 #[test]
 fn a_signed_folder_cannot_be_changed_unnoticed() {
@@ -17,6 +17,15 @@ fn a_signed_folder_cannot_be_changed_unnoticed() {
     assay(&[&args[..], &[out.to_str().unwrap()]].concat()).assert().success();
     let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/test_folder.py");
     let run = Command::new("python3").arg("-B").arg(test).env("ASSAY_MEMO", &out).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    // The sentence of outputs, in place of those of events.
+    let outputs = folder.path().join("outputs");
+    let of = [&args[..], &[outputs.to_str().unwrap(), "--of", "outputs"]].concat();
+    let said = json(&of)["statement"].to_string();
+    assert!(said.contains("has a posterior probability above") && !said.contains("after every event"), "{said}");
+    let one = "Folder.test_a_sentence_that_no_certificate_bears_is_refused";
+    let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/test_folder.py");
+    let run = Command::new("python3").arg("-B").arg(test).arg(one).env("ASSAY_MEMO", &outputs).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 

@@ -11,7 +11,7 @@ use rug::{Float, Rational, float::Round};
 use super::{Composition, Counts, Delta, conversions};
 use crate::{
     error::{Error, Result},
-    law::{Changes, Law},
+    law::{Changes, Direction, Law},
     loss::infinite::Target,
     numeric::{Certainty, Enclosure, parallel, rational},
 };
@@ -101,9 +101,24 @@ pub(crate) fn keeps(changes: &[Composition], ratio: &Rational, delta: &Delta) ->
 }
 
 fn keeps_one(change: &Composition, ratio: &Rational, delta: &Delta) -> Result<Certainty> {
-    if let Some(listed) = Listed::of(change) {
+    keeps_in(change, ratio, delta, None)
+}
+
+/// The same of one change, in one direction or in both.
+pub(crate) fn keeps_in(
+    change: &Composition,
+    ratio: &Rational,
+    delta: &Delta,
+    direction: Option<Direction>,
+) -> Result<Certainty> {
+    if let Some([remove, add]) = Listed::of(change) {
         let above = |one: &Listed| one.above(ratio) <= **delta;
-        return Ok(if listed.iter().all(above) { Certainty::Yes } else { Certainty::No });
+        let all = match direction {
+            Some(Direction::Remove) => above(&remove),
+            Some(Direction::Add) => above(&add),
+            None => above(&remove) && above(&add),
+        };
+        return Ok(if all { Certainty::Yes } else { Certainty::No });
     }
     let tail = Tail::of(change)?;
     let (delta, is_exact) = match tail.target(delta)? {

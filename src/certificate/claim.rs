@@ -3,9 +3,11 @@
 use rug::{Integer, Rational};
 use serde_json::{Value, json};
 
+pub(super) use super::question::fraction;
+pub use super::question::{Given, Question, Target};
 use super::terms::{Terms, tables_of};
 use crate::{
-    account::{Composition, Delta, Epsilon, Whole, promise::GridOf},
+    account::{Composition, Whole, promise::GridOf},
     error::{Error, Result},
     law::Direction,
     loss::{
@@ -18,160 +20,6 @@ use crate::{
 
 /// The largest number of pairs of paths that are units of their own.
 const MOST_UNITS: usize = 1000;
-
-/// The claimed quantity, with its conditions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// epsilon at a delta.
-    Epsilon {
-        /// The delta.
-        delta: Delta,
-    },
-    /// delta at an epsilon.
-    Delta {
-        /// The epsilon.
-        epsilon: Epsilon,
-    },
-    /// The trade-off function: the least type II error at a type I error.
-    Beta {
-        /// The type I error, above 0 and below 1.
-        alpha: Rational,
-    },
-    /// The largest probability of a correct decision between the two data sets.
-    Decision {
-        /// The prior probability, of the direction's first data set.
-        prior: Rational,
-    },
-    /// The largest posterior probability after events that have at least a probability if what it is about is true.
-    Events {
-        /// The prior probability, of the direction's first data set.
-        prior: Rational,
-        /// The least probability of the events.
-        probability: Delta,
-    },
-    /// The factor on all noise that is enough for an epsilon at a delta: the upper end is enough, and the lower end, the next smaller
-    /// one of a grid, is not.
-    Scale {
-        /// The delta.
-        delta: Delta,
-        /// The target epsilon.
-        target: Target,
-        /// The numbers on the grid, and their decimals.
-        grid: (GridOf, u32),
-    },
-    /// The epsilon that the largest rho of a unit implies at a delta: rho + 2 sqrt(rho ln(1 / delta)).
-    Zcdp {
-        /// The delta.
-        delta: Delta,
-    },
-    /// The epsilon that the largest rho of a unit implies at a delta by the best order.
-    Orders {
-        /// The delta.
-        delta: Delta,
-    },
-    /// The posterior probability of a record that is in the data, averaged over the outputs of one path.
-    Marginal {
-        /// The prior probability.
-        prior: Rational,
-    },
-    /// The posterior probability that the record is in the data, after one output of discrete Gaussian counts.
-    Posterior {
-        /// The prior probability.
-        prior: Rational,
-        /// For each group the sum of its noisy counts, less the counts without the record.
-        noisy: Vec<i64>,
-    },
-}
-
-/// The target epsilon of calibrated noise.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// This one.
-    Epsilon(Epsilon),
-    /// The one that the rho of the unscaled noise implies, by the conversion of Bun & Steinke.
-    Zcdp,
-}
-
-/// The value of a condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
-    /// An exact number.
-    Number(Rational),
-    /// A word of the format.
-    Word(&'static str),
-    /// Whole numbers, one for each group.
-    Counts(Vec<i64>),
-}
-
-impl Question {
-    /// The claimed quantity, by its key in a certificate.
-    pub fn about(&self) -> &'static str {
-        match self {
-            Question::Epsilon { .. } => "epsilon",
-            Question::Delta { .. } => "delta",
-            Question::Beta { .. } => "beta",
-            Question::Decision { .. } => "decision",
-            Question::Events { .. } => "events",
-            Question::Scale { .. } => "scale",
-            Question::Zcdp { .. } => "zcdp",
-            Question::Orders { .. } => "orders",
-            Question::Marginal { .. } => "marginal",
-            Question::Posterior { .. } => "posterior",
-        }
-    }
-
-    /// The conditions, in the order of names.
-    pub fn given(&self) -> Vec<(&'static str, Given)> {
-        let number = |value: &Rational| Given::Number(value.clone());
-        match self {
-            Question::Epsilon { delta } | Question::Zcdp { delta } | Question::Orders { delta } => {
-                vec![("delta", number(delta))]
-            }
-            Question::Marginal { prior } | Question::Decision { prior } => vec![("prior", number(prior))],
-            Question::Events { prior, probability } => {
-                vec![("prior", number(prior)), ("probability", number(probability))]
-            }
-            Question::Delta { epsilon } => vec![("epsilon", number(epsilon))],
-            Question::Beta { alpha } => vec![("alpha", number(alpha))],
-            Question::Scale { delta, target, grid: (grid, decimals) } => {
-                let epsilon = match target {
-                    Target::Epsilon(epsilon) => number(epsilon),
-                    Target::Zcdp => Given::Word(ZCDP),
-                };
-                vec![
-                    ("decimals", Given::Number(Rational::from(*decimals))),
-                    ("delta", number(delta)),
-                    ("epsilon", epsilon),
-                    ("grid", Given::Word(name_of(*grid))),
-                ]
-            }
-            Question::Posterior { prior, noisy } => {
-                vec![("noisy", Given::Counts(noisy.clone())), ("prior", number(prior))]
-            }
-        }
-    }
-}
-
-impl Given {
-    fn json(&self) -> Value {
-        match self {
-            Given::Number(value) => json!(fraction(value)),
-            Given::Word(word) => json!(word),
-            Given::Counts(counts) => json!(counts),
-        }
-    }
-}
-
-/// The value of the key for a calibration to the epsilon of zCDP.
-pub(super) const ZCDP: &str = "zcdp";
-
-/// The kind of a grid, as in a certificate.
-pub(super) fn name_of(grid: GridOf) -> &'static str {
-    match grid {
-        GridOf::Factor => "factor",
-        GridOf::SmallestSigma2 => "sigma2",
-    }
-}
 
 /// Both ends of the claimed quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -330,24 +178,12 @@ pub fn name_of_direction(direction: Direction) -> &'static str {
     }
 }
 
-/// Whether a claim can be about one direction, and about tables and infinite losses.
-fn has_directions(question: &Question) -> bool {
-    matches!(
-        question,
-        Question::Epsilon { .. }
-            | Question::Delta { .. }
-            | Question::Beta { .. }
-            | Question::Decision { .. }
-            | Question::Events { .. }
-    )
-}
-
 impl Claim {
     /// The claim that both ends hold for a subject.
     pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
         let paths = Paths::of(&subject.whole)?;
-        if paths.has_infinite_loss() && !has_directions(&question) {
-            let why = "with tables, and with guarantees that have a delta, certificates are about epsilon, delta, points of the trade-off function, decisions and posteriors of events: there is no \
+        if paths.has_infinite_loss() && !question.has_directions() {
+            let why = "with tables, and with guarantees that have a delta, certificates are about epsilon, delta, points of the trade-off function, decisions and posteriors of events and outputs: there is no \
                        scale by which their noise could be multiplied, and rho is about finite losses";
             return Err(Error::Unprovable { why: why.into() });
         }
@@ -378,7 +214,7 @@ impl Claim {
     /// An error for a direction that the claim cannot have, and for its absence where the claim needs one.
     pub(super) fn check_direction(&self) -> Result<()> {
         let why = match self.direction {
-            Some(_) if !has_directions(&self.question) => format!("a claim about {} has no direction", self.question.about()),
+            Some(_) if !self.question.has_directions() => format!("a claim about {} has no direction", self.question.about()),
             Some(_) if self.neighbors != Neighbors::AddRemove => {
                 "only add-remove neighbors have a direction: of bounded neighbors no data set is the one with the record".to_string()
             }
@@ -439,9 +275,4 @@ fn group(group: &Group, tables: &[&NoiseTable]) -> Value {
         law => (law.parameter_name(), json!(fraction(law.parameter()))),
     };
     json!({ "law": law.key(), name: parameter, "shift": shift, "count": copies })
-}
-
-/// An exact number: "a" or "a/b", reduced.
-pub(super) fn fraction(value: &Rational) -> String {
-    value.to_string()
 }

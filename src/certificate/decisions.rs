@@ -7,6 +7,7 @@ use super::{
     direction::opposite,
     ends::{MORE, Outward},
     hints::Hints,
+    outputs::{self, Asked},
     parts::{self, Aim, lower_hints},
     points::{Function, Points},
 };
@@ -24,7 +25,7 @@ pub(super) struct Found {
     pub claim: Claim,
     pub lower: Vec<Hints>,
     pub upper: Vec<Hints>,
-    pub points: Option<[Rational; 3]>,
+    pub points: Option<Vec<Rational>>,
 }
 
 /// The certified delta at an epsilon, of one direction or the larger of both.
@@ -65,6 +66,9 @@ pub(crate) fn value_of(
         Question::Delta { epsilon } => certified_delta(whole, direction, epsilon, digits)?.value,
         Question::Decision { prior } => correct(whole, prior, direction, digits)?.value,
         Question::Events { prior, probability } => posterior(whole, prior, probability, direction, digits)?,
+        Question::Outputs { prior, probability } => {
+            outputs::value(whole, Asked { prior, probability, direction }, digits)?
+        }
         Question::Beta { alpha } => {
             let evaluator = whole.evaluator();
             let of_one = |direction| whole.tradeoff_of_direction_by(&evaluator, direction, alpha, digits);
@@ -155,5 +159,5 @@ pub(super) fn proven_at(
     let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: libm::log(error) };
     let upper = parts::all(&claim.paths, aim)?;
     let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
-    Ok(Found { claim, lower, upper, points: Some(epsilons) })
+    Ok(Found { claim, lower, upper, points: Some(epsilons.into()) })
 }

@@ -17,7 +17,9 @@
 //! | --- | --- |
 //! | `mod.rs` | certificates, and claims from certified answers |
 //! | [`claim`] | the claim: paths of groups, and both ends of a number |
+//! | `question` | the quantity of a claim, with its conditions |
 //! | `decisions` | claims of one direction or of both: decisions, and posteriors of events |
+//! | `outputs` | posteriors of outputs, by the delta of one epsilon |
 //! | `direction` | delta of one direction, or the larger of both |
 //! | [`hints`] | how to find bounds of delta |
 //! | `parts` | the units that are proven together, and how |
@@ -45,8 +47,10 @@ mod ends;
 mod formulas;
 pub mod hints;
 mod named;
+mod outputs;
 mod parts;
 mod points;
+mod question;
 mod read;
 mod recompute;
 pub mod rocq;
@@ -93,8 +97,8 @@ pub struct Certificate {
     pub lower: Vec<Hints>,
     /// For the upper end, about all units.
     pub upper: Vec<Hints>,
-    /// The values of epsilon whose lines enclose a point of a trade-off function, or three orders less one around the best.
-    pub points: Option<[Rational; 3]>,
+    /// The values of epsilon whose lines enclose a point of a trade-off function, three orders less one around the best, or the epsilon whose delta bounds a posterior of outputs.
+    pub points: Option<Vec<Rational>>,
     /// The program that wrote it, and the release file: labels.
     pub source: Source,
 }
@@ -144,6 +148,12 @@ impl Certificate {
             Question::Events { prior, probability } => {
                 Self::of_found(subject, decisions::of_events(subject, (prior, probability), direction, digits)?)
             }
+            Question::Outputs { prior, probability } => {
+                let asked = outputs::Asked { prior, probability, direction };
+                let outputs::Found { claim, upper, epsilon } = outputs::of_outputs(subject, asked, digits)?;
+                let (lower, points) = (Vec::new(), Some(vec![epsilon]));
+                Certificate { claim, lower, upper, points, source: Source::of(subject) }.within_the_checkers_limit()
+            }
             other => Self::of_both(subject, other, direction, digits),
         }
     }
@@ -171,7 +181,7 @@ impl Certificate {
                     claim,
                     lower: Vec::new(),
                     upper: Vec::new(),
-                    points: Some(points),
+                    points: Some(points.into()),
                     source: Source::of(subject),
                 })
             }
@@ -344,7 +354,7 @@ impl Certificate {
     /// The canonical text, sealed with its SHA-256.
     pub fn text(&self) -> String {
         let hints = |all: &[Hints]| -> Value { all.iter().map(Hints::json).collect() };
-        let points = self.points.as_ref().map(|points| points.each_ref().map(claim::fraction));
+        let points = self.points.as_ref().map(|points| points.iter().map(claim::fraction).collect::<Value>());
         let mut whole = json!({
             "certificate": canonical::FORMAT,
             "claim": self.claim.json(),

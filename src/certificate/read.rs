@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{
     canonical,
-    claim::{Claim, Ends, Paths, Question, Target, ZCDP, name_of, name_of_direction},
+    claim::{Claim, Ends, Paths, Question, Target, name_of_direction},
+    question::{ZCDP, name_of},
     source::Source,
     terms::Terms,
 };
@@ -201,6 +202,9 @@ impl ClaimForm {
             "events" => {
                 Question::Events { prior: prior(given("prior")?)?, probability: given("probability")?.parse()? }
             }
+            "outputs" => {
+                Question::Outputs { prior: prior(given("prior")?)?, probability: given("probability")?.parse()? }
+            }
             "posterior" => {
                 let noisy = value("noisy")?;
                 let wrong = |_| Error::malformed("noisy", noisy, "a list of whole numbers");
@@ -219,6 +223,7 @@ impl ClaimForm {
                         "events",
                         "marginal",
                         "orders",
+                        "outputs",
                         "posterior",
                         "scale",
                         "zcdp",

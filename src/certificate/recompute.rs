@@ -4,7 +4,7 @@ use rug::Rational;
 
 use super::{
     claim::{Claim, Ends, Question, Target},
-    decisions, direction,
+    decisions, direction, outputs,
 };
 use crate::{
     account::{Account, Composition, Counts, Whole, conversions, paths::WorstPath},
@@ -87,6 +87,11 @@ impl Claim {
             }
             Question::Decision { prior } => {
                 within_some(&self.ends, |digits| Ok(decisions::correct(&whole, prior, of, digits)?.value))
+            }
+            Question::Outputs { prior, probability } => {
+                let asked = outputs::Asked { prior, probability, direction: of };
+                let above = if *lower == 0 { Certainty::Yes } else { Certainty::No };
+                Ok((above, outputs::holds(&whole, asked, upper, DIGITS[1])?))
             }
             Question::Events { prior, probability } => {
                 within_some(&self.ends, |digits| decisions::posterior(&whole, prior, probability, of, digits))

@@ -16,6 +16,7 @@ use super::{
     output::{self, count_of},
     page::{Form, Page},
     progress,
+    risk_goal::Of,
     subject::Subject,
 };
 
@@ -41,6 +42,9 @@ pub struct Args {
     /// posterior probability after events of at least probability DELTA, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["verify", "ledger"])]
     prior: Option<String>,
+    /// With --prior: posteriors after events; or the posterior that outputs exceed with at most probability DELTA, which also holds for all that is computed from them
+    #[arg(long, value_enum, default_value_t = Of::Events, requires = "prior")]
+    of: Of,
     /// Also state the largest power of tests with this type I error, 0 < ALPHA < 1
     #[arg(long, value_name = "ALPHA", allow_hyphen_values = true, conflicts_with_all = ["verify", "ledger"])]
     alpha: Option<String>,
@@ -80,6 +84,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         delta: quantity("--delta", &args.delta)?,
         digits: args.digits,
         prior,
+        of_outputs: args.of == Of::Outputs,
         alpha,
         date,
         command: without(&provenance.command_line, &["--out", "--date"]),

@@ -24,6 +24,7 @@ use super::{
     laws,
     output::{self, exact, exact_text},
     progress,
+    risk_goal::Of,
     subject::{Resolved, Subject, put_relation},
 };
 
@@ -48,6 +49,10 @@ pub struct Args {
     /// after events of at least probability DELTA
     #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["epsilon", "alpha", "calibrate", "match_", "scale_all", "decimals"])]
     prior: Option<String>,
+    /// With --prior and --delta: of all events, and so of everything that is computed from the outputs; or the posterior that outputs exceed with at most
+    /// probability DELTA, an upper end
+    #[arg(long, value_enum, default_value_t = Of::Events, requires_all = ["prior", "delta"])]
+    of: Of,
     /// Of one direction, and not the worse of both: with --epsilon delta, with --alpha tests, with --prior the prior of presence (with), or of absence (without)
     #[arg(long, value_enum, conflicts_with_all = ["calibrate", "match_", "scale_all", "decimals", "row", "rocq"])]
     direction: Option<Side>,
@@ -288,9 +293,10 @@ impl Args {
         if let Some(text) = &self.prior {
             let prior = number("--prior", text)?;
             dp_assay::risk::check_prior(&prior).context("--prior")?;
-            return Ok(Asked::Of(match delta()? {
-                Some(probability) => Question::Events { prior, probability },
-                None => Question::Decision { prior },
+            return Ok(Asked::Of(match (delta()?, self.of) {
+                (Some(probability), Of::Events) => Question::Events { prior, probability },
+                (Some(probability), Of::Outputs) => Question::Outputs { prior, probability },
+                (None, _) => Question::Decision { prior },
             }));
         }
         let question = match (delta()?, &self.epsilon, &self.alpha) {
@@ -414,6 +420,9 @@ fn ends_in_words(claim: &Claim) -> (String, String) {
         Question::Scale { .. } => {
             (format!("enough: all noise times {upper}"), format!("not enough: all noise times {lower}"))
         }
+        Question::Outputs { .. } => {
+            (format!("outputs <= {upper}"), "outputs >= 0: from below nothing is claimed".to_string())
+        }
         question => (format!("{} <= {upper}", question.about()), format!("{} >= {lower}", question.about())),
     }
 }
@@ -443,7 +452,8 @@ fn theorem_in_words(formal: &FormalClaim, path: &Path) -> String {
 
 /// The claim of the Rocq file.
 fn formal_claim(certificate: &Certificate) -> Result<FormalClaim> {
-    FormalClaim::new(&certificate.claim, certificate.points.as_ref()).context("--rocq")
+    FormalClaim::new(&certificate.claim, certificate.points.as_deref().and_then(|points| points.try_into().ok()))
+        .context("--rocq")
 }
 
 /// An error unless the name of a Rocq file is that of a module.

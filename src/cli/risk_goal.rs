@@ -35,7 +35,7 @@ pub struct RiskGoal {
 
 /// What a posterior is promised of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Of {
+pub enum Of {
     /// Events that have at least probability DELTA if the record is there
     Events,
     /// Outputs, except some of total probability DELTA

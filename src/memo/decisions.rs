@@ -50,7 +50,10 @@ pub(super) fn stated(subject: &Resolved, request: &Request, is_exact: bool) -> R
     let mut all = Vec::new();
     if let Some(prior) = &request.prior {
         all.push(decision(subject, prior, request.digits, is_exact)?);
-        all.extend(events(subject, prior, request, is_exact)?);
+        match request.of_outputs {
+            true => all.push(outputs(subject, prior, request)?),
+            false => all.extend(events(subject, prior, request, is_exact)?),
+        }
     }
     if let Some(alpha) = &request.alpha {
         all.push(test(subject, alpha, request.digits, is_exact)?);
@@ -140,6 +143,28 @@ fn of_events(
         ));
     }
     Stated { name, sentences: said.into_iter().map(|said| borne(&number, said)).collect(), number }
+}
+
+/// An upper end alone: of both answers, whatever is computed from the outputs.
+fn outputs(subject: &Resolved, prior: &Rational, request: &Request) -> Result<Stated> {
+    let asked = Question::Outputs { prior: prior.clone(), probability: request.delta.clone() };
+    let number = Number::prove(subject, &asked, request.digits, "posterior-of-outputs")?;
+    let (prior, most, answer) = (rational::display(prior), rational::display(&request.delta), answer(None));
+    let name =
+        format!("posterior probability that outputs exceed with probability {most} at most, prior {prior} of {answer}");
+    let is_below_one = number.ends[1].as_ref().is_some_and(|upper| *upper < 1);
+    if !is_below_one {
+        let sentence = format!(
+            "No posterior probability below 1 is proven that outputs exceed with a probability of at most {most}, from a prior of {prior} for {answer}."
+        );
+        return Ok(Stated { name, number, sentences: vec![unborne(&sentence)] });
+    }
+    let sentence = format!(
+        "An adversary who knows everything else, considers {}, and has a prior probability of {prior} for {answer}, has a posterior probability above {} for it with a probability of at most {most} where that answer is the truth.",
+        question(subject),
+        number.upper
+    );
+    Ok(Stated { name, sentences: vec![borne(&number, sentence)], number })
 }
 
 fn test(subject: &Resolved, alpha: &Rational, digits: u32, is_exact: bool) -> Result<Stated> {

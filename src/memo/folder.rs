@@ -23,6 +23,8 @@ pub struct Request {
     pub digits: u32,
     /// The prior probability of presence for decisions and posteriors of events, where the memo of a release states them; of either answer under bounded neighbors.
     pub prior: Option<Rational>,
+    /// With a prior: the posterior that outputs exceed with at most probability delta, in place of posteriors after events.
+    pub of_outputs: bool,
     /// The type I error of tests, where the memo of a release states their power.
     pub alpha: Option<Rational>,
     /// The date of the memo.

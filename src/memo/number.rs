@@ -108,6 +108,7 @@ fn claim_in_words(certificate: &Certificate) -> String {
         Question::Scale { .. } => "least factor on all noise (not enough, enough)",
         Question::Decision { .. } => "probability of a correct decision",
         Question::Events { .. } => "posterior probability after events",
+        Question::Outputs { .. } => "posterior probability that outputs exceed",
         question => question.about(),
     };
     let direction = match claim.direction {

@@ -145,6 +145,7 @@ impl Formal {
             | Question::Marginal { .. }
             | Question::Decision { .. }
             | Question::Events { .. }
+            | Question::Outputs { .. }
             | Question::Posterior { .. } => {
                 return Err(unprovable(
                     "are about epsilon, delta, calibrations and trade-off points, not yet about formulas, decisions and posteriors",
@@ -192,7 +193,10 @@ impl FormalClaim {
                 points.value
             }
             other => {
-                return Err(unprovable(&format!("without a certificate are not about {}", other.about())));
+                return Err(unprovable(&format!(
+                    "are about epsilon, delta, calibrations and trade-off points, and not about {}",
+                    other.about()
+                )));
             }
         };
         let Outward { lower, upper, .. } = Outward::new(&value, digits)?;
