@@ -98,6 +98,26 @@ impl Bench {
         (output.status.code().unwrap(), answer)
     }
 
+    /// The words of a command about the ledger, on one line.
+    pub fn words(&self, command: &[&str], more: &[&str]) -> String {
+        let ledger = self.at("l.toml");
+        let output = assay(&[command, &[ledger.as_str()][..], more].concat()).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The account, the list of entries and the memo of the ledger state this condition.
+    pub fn says_everywhere(&self, condition: &str) {
+        assert!(self.words(&["ledger"], &DELTA).contains(condition));
+        assert!(self.words(&["ledger"], &["--show"]).contains(condition));
+        assert!(self.shown()["populations"][0]["entries"][0]["condition"].as_str().unwrap().contains(condition));
+        let memo = self.folder.path().join("memo-of-condition");
+        let out = ["--out", memo.to_str().unwrap()];
+        let said = json(&[&["memo", "--ledger", &self.at("l.toml")][..], &DELTA, &out].concat());
+        assert!(said["statement"].to_string().contains(condition), "{said}");
+        fs::remove_dir_all(memo).unwrap();
+    }
+
     /// Every file in the folder of the ledger that is not a release.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
@@ -271,6 +291,16 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
         bench.put("certificate.json", &after.to_string());
         let people = &bench.account()["populations"][0];
         assert!(people["composed"]["epsilon"].is_null() && people["zcdp_total"]["rho"] == 40, "{people}");
+        // The sum holds under a condition, which every answer about the ledger states.
+        let condition = "its budget is that of 2 draws together, for whoever is in the same part in every draw";
+        assert_eq!(people["releases"][0]["condition"], condition, "{people}");
+        assert!(people["zcdp_total"]["conditions"][0].as_str().unwrap().contains(condition), "{people}");
+        bench.says_everywhere(condition);
+        after["blocks"] = "cut to blocks that hold a unit, as the bureau's reader does".into();
+        bench.put("certificate.json", &after.to_string());
+        bench.says_everywhere(&format!(
+            "{condition}; which blocks hold a unit is no secret, and not part of the guarantee"
+        ));
         after["earlier_draws_of_another_unit"] = 1.into();
         bench.put("certificate.json", &after.to_string());
         assert!(bench.refused(&DELTA).contains("earlier_draws_of_another_unit"));
@@ -368,6 +398,7 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     assert_ne!(after, manifest);
     bench.put("measured/measurements.json", &after);
     assert_eq!(bench.account()["populations"][0]["zcdp_total"]["rho"], 6);
+    bench.says_everywhere("its budget is that of 2 draws together, for whoever is in the same part in every draw");
     bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
     assert!(bench.refused(&DELTA).contains("only the budgets are known"));
     bench.put("l.toml", &own);
@@ -394,6 +425,30 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     bench.put("l.toml", &own);
     let guarantee = &bench.account()["populations"][0]["composed"]["epsilon"];
     assert!(overlap(guarantee, &epsilon(&["--pure", "2"])), "{guarantee}");
+    // With an earlier draw every command that takes everything in the ledger states the condition of its budget.
+    let manifest = bench.read("pure-measured/measurements.json");
+    let earlier = "\"earlier_draws\": 1, \"earlier_budgets_exact\": [\"1\"], \"earlier_draws_of_another_unit\": 0, \
+                   \"earlier_budgets_of_other_units\": [], \"earlier_draws_into_other_folders\": 0, \
+                   \"all_draws\": { \"pure_epsilon\": 3, \"pure_epsilon_exact\": \"3\" }";
+    let after = manifest.replacen("\"earlier_draws\": 0", earlier, 1);
+    assert_ne!(after, manifest);
+    bench.put("pure-measured/measurements.json", &after);
+    let condition = "its budget is that of 2 draws together, for whoever is in the same part in every draw";
+    bench.says_everywhere(condition);
+    for command in
+        [&["risk", "bound", "--prior", "1/2", "--ledger"][..], &["risk", "curve", "--prior", "1/2", "--ledger"]]
+    {
+        assert!(bench.words(command, &[]).contains(condition), "{command:?}");
+        assert!(bench.words(command, &["--json"]).contains(condition), "{command:?}");
+    }
+    let page = bench.at("report.html");
+    assay(&["report", "--ledger", &bench.at("l.toml"), "--out", &page]).assert().success();
+    assert!(bench.read("report.html").contains(condition));
+    let sought = ["calibrate", "--discrete-gaussian", "?", "--epsilon", "4", "--delta", "1e-6", "--ledger"];
+    assert!(bench.words(&sought, &[]).contains(condition) && bench.words(&sought, &["--json"]).contains(condition));
+    let (_, added) = bench.added("weekly.toml", "0.1", &[]);
+    assert!(added["conditions"][0].as_str().unwrap().contains(condition), "{added}");
+    bench.put("pure-measured/measurements.json", &manifest);
     bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'pure-spine'\n"));
     let answer = json(&["ledger", &bench.at("l.toml"), "--delta", "1e-10", "--digits", "8"]);
     assert!(overlap(&answer["populations"][0]["composed"]["epsilon"], &drawn["epsilon"]), "{answer} {drawn}");

@@ -399,7 +399,8 @@ impl Ledger {
     /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known), zcdp_epsilon, and compared_with
     /// (the smaller one of that and pure DP, as Account.compared_with). `of_mixes` of
     /// `composed` has, by release, the mix of groups that is composed if all mixes together would be too many: the one that is worst for
-    /// the release alone; this epsilon does not cover a record of another mix.
+    /// the release alone; this epsilon does not cover a record of another mix. `conditions` of `composed` and `zcdp_total`, and `condition` of a release, are
+    /// there where its certificate holds under one: sentences.
     #[pyo3(signature = (delta, *, digits = 12))]
     fn balance<'py>(
         &self,
@@ -417,7 +418,11 @@ impl Ledger {
             })?;
             let releases = PyDict::new(py);
             for (entry, balance) in population.entries.iter().zip(balances.0) {
-                releases.set_item(&entry.name, balance_of(py, balance)?)?;
+                let one = balance_of(py, balance)?;
+                if let Some(condition) = &entry.condition {
+                    one.set_item("condition", condition)?;
+                }
+                releases.set_item(&entry.name, one)?;
             }
             let one = PyDict::new(py);
             one.set_item("neighbors", population.neighbors.name())?;
@@ -428,8 +433,14 @@ impl Ledger {
             }
             let composed = balance_of(py, balances.1)?;
             composed.set_item("of_mixes", of_mixes)?;
+            let total = balance_of(py, balances.2)?;
+            let conditions = population.conditions();
+            if !conditions.is_empty() {
+                composed.set_item("conditions", &conditions)?;
+                total.set_item("conditions", &conditions)?;
+            }
             one.set_item("composed", composed)?;
-            one.set_item("zcdp_total", balance_of(py, balances.2)?)?;
+            one.set_item("zcdp_total", total)?;
             all.set_item(&population.name, one)?;
         }
         Ok(all)

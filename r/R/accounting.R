@@ -246,10 +246,11 @@ ledger <- function(name = "us-2020-persons", delta, digits = 12) {
     c(parts, lapply(names(sums), function(key) c(list(population = population$name, release = sums[[key]]), ledger_row(population[[key]]))))
   }), recursive = FALSE)
   if (!length(rows)) refuse("the ledger has no entries: nothing is spent")
-  answer(bound(rows), "ledger", a, c(a$title, paste0("delta = ", a$delta)), c("population", "release", "rho", "epsilon", "zcdp_epsilon", "status"))
+  conditions <- unique(unlist(lapply(a$populations, function(population) texts(population$zcdp_total$conditions))))
+  answer(bound(rows), "ledger", a, c(a$title, paste0("delta = ", a$delta), conditions), c("population", "release", "rho", "epsilon", "zcdp_epsilon", "status"))
 }
 
-ledger_row <- function(row) flat(row, drop = c("name", "of_mixes", "not_covered"), enclosures = c("epsilon", "zcdp_epsilon"))
+ledger_row <- function(row) flat(row, drop = c("name", "of_mixes", "not_covered", "condition", "conditions"), enclosures = c("epsilon", "zcdp_epsilon"))
 
 releases <- function() {
   a <- answer_of("releases")

@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     points.put(&mut page, &["epsilon", "delta", "delta by zCDP"], curve.iter().map(cells), &args.drawn);
     page.note(subject.note());
-    page.note(subject::more_private_note(&subject).as_deref());
+    page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
     args.drawn.write(|| draw(&subject.title, &curve))?;
     page.print()?;

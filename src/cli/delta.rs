@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         page.text(format!("\nThis delta is that of {pair}.\n"));
     }
     page.note(subject.note());
-    page.note(subject::more_private_note(&subject).as_deref());
+    page.note(subject::more_private_note(&subject));
     page.say_wider([("the exact delta", &exact_delta)]);
     page.print()?;
     Ok(Exit::Done)

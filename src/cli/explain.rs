@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.object(object);
     page.text(explained.in_words());
     page.lines(&subject::law_notes(&subject));
-    page.lines(&subject.note().map(String::from).into_iter().collect::<Vec<_>>());
+    page.lines(&subject.note().into_iter().collect::<Vec<_>>());
     page.say_wider([("epsilon", &explained.epsilon)]);
     page.print()?;
     Ok(Exit::Done)

@@ -132,10 +132,16 @@ impl Account<'_> {
             let mut object = balance(composed);
             object["may_be_more_private"] = json!(may_be_less);
             object["not_covered"] = json!(self.left_out());
+            self.put_conditions(&mut object);
             if !composed.of_mixes.is_empty() {
                 let mixes = composed.of_mixes.iter();
                 object["of_mixes"] = mixes.map(|(release, mix)| json!({ "name": release, "mix": mix })).collect();
             }
+            object
+        });
+        let total = self.all.as_ref().map(|all| {
+            let mut object = balance(&all.total);
+            self.put_conditions(&mut object);
             object
         });
         json!({
@@ -143,8 +149,16 @@ impl Account<'_> {
             "neighbors": self.population.neighbors.name(),
             "releases": releases,
             "composed": composed,
-            "zcdp_total": self.all.as_ref().map(|all| balance(&all.total)),
+            "zcdp_total": total,
         })
+    }
+
+    /// The conditions under which an account of all releases holds, if there are any.
+    fn put_conditions(&self, object: &mut Value) {
+        let conditions = self.population.conditions();
+        if !conditions.is_empty() {
+            object["conditions"] = json!(conditions);
+        }
     }
 
     /// Whether a release has outputs that only one of two neighbors can have, which rho leaves out.
@@ -201,6 +215,9 @@ impl Account<'_> {
     fn put_notes(&self, page: &mut Page, all: &All) {
         if let Some(why) = all.may_be_less {
             page.text(format!("  epsilon of all releases is an upper bound: {why}.\n"));
+        }
+        for condition in self.population.conditions() {
+            page.text(format!("  {condition}\n"));
         }
         for (release, mix) in &all.composed.of_mixes {
             page.text(format!(

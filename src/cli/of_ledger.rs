@@ -52,6 +52,8 @@ pub struct Beside {
     pub neighbors: Neighbors,
     /// The promise of the ledger.
     pub promise: Option<LedgerPromise>,
+    /// The conditions under which the account of the ledger holds, in sentences.
+    pub conditions: Vec<String>,
     /// What was entered; `None` if nothing was.
     ledger: Option<Ledger>,
 }
@@ -83,7 +85,13 @@ impl OfLedger {
             false => Some(population.ledger().context("--ledger")?),
         };
         let name = format!("{} ({})", file.name, population.name);
-        Ok(Some(Beside { name, neighbors: population.neighbors, promise: file.promise.clone(), ledger }))
+        Ok(Some(Beside {
+            name,
+            neighbors: population.neighbors,
+            promise: file.promise.clone(),
+            conditions: population.conditions(),
+            ledger,
+        }))
     }
 }
 

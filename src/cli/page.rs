@@ -195,7 +195,7 @@ impl Page {
     }
 
     /// A line of its own, if there is a note; after a table with an empty line between.
-    pub fn note(&mut self, note: Option<&str>) {
+    pub fn note(&mut self, note: Option<String>) {
         let between = if matches!(self.pieces.last(), Some(Piece::Table(_))) { "\n" } else { "" };
         note.iter().for_each(|note| self.text(format!("{between}{note}\n")));
     }

@@ -143,6 +143,9 @@ pub fn put_relation(object: &mut Value, subject: &Resolved) {
     }
     // Then a lower end is that of the account, and not of the mechanism.
     object["may_be_more_private"] = json!(subject.may_be_more_private());
+    if !subject.conditions().is_empty() {
+        object["conditions"] = json!(subject.conditions());
+    }
 }
 
 /// Why the mechanism may be more private than the account, as a sentence.

@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         page.text("\nbeta: the smallest type II error of any test of either direction, a record removed or added.\n");
     }
     page.note(subject.note());
-    page.note(subject::more_private_note(&subject).as_deref());
+    page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
     args.drawn.write(|| {
         let mut points: Vec<(f64, f64)> =

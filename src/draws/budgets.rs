@@ -68,6 +68,12 @@ impl EarlierBudgets {
         })
     }
 
+    /// The condition under which the sum holds, about a record; `None` where no budgets were added.
+    pub(crate) fn condition(&self) -> Option<String> {
+        let draws = self.same.len() as u64 + 1;
+        (draws > 1).then(|| format!("its budget is that of {draws} draws together, {IN_ONE_PART}"))
+    }
+
     /// The number of earlier draws.
     pub fn draws(&self) -> u64 {
         self.same.len() as u64 + self.draws_of_others()
@@ -108,7 +114,7 @@ impl EarlierBudgets {
             };
             let (unit, each) = (in_prose(unit), each.join(", "));
             said.push(format!(
-                "{subject} ({unit} = {each}{about}), if anybody saw {pronoun}: together up to {together}{changed}, for whoever is in the same part in every draw."
+                "{subject} ({unit} = {each}{about}), if anybody saw {pronoun}: together up to {together}{changed}, {IN_ONE_PART}."
             ));
         }
         said.extend(self.others.iter().map(OtherBudgets::in_words));
@@ -186,6 +192,9 @@ impl EarlierBudgets {
         sum.max(self.together.clone())
     }
 }
+
+/// Of whom budgets that are added part by part are.
+const IN_ONE_PART: &str = "for whoever is in the same part in every draw";
 
 /// The key of the earlier draws with another unit or relation.
 const OTHERS: &str = "earlier_budgets_of_other_units";

@@ -86,6 +86,8 @@ pub struct LedgerEntry {
     pub times: u64,
     /// The part of a partition that it is about; `None` if it is about all records.
     pub part: Option<Part>,
+    /// The condition under which what it spends holds, about a record; `None` without one.
+    pub condition: Option<String>,
     /// The hash of its line in the log; `None` for an entry that was not added by the odometer.
     pub log: Option<String>,
     /// Why it was never published, if a line of the log says so.
@@ -104,6 +106,7 @@ impl LedgerEntry {
             spent: Spent::Release(Box::new(release)),
             times: 1,
             part: None,
+            condition: None,
             log: None,
             withdrawn: None,
         }
@@ -114,6 +117,11 @@ impl LedgerEntry {
         let times = if self.times == 1 { String::new() } else { format!(", {} times", self.times) };
         let part = self.part.as_ref().map_or(String::new(), |of| format!(" ({} {})", of.partition, of.part));
         format!("{}{times}{part}", self.name)
+    }
+
+    /// Its condition as a sentence; `None` without one.
+    pub fn conditional(&self) -> Option<String> {
+        self.condition.as_ref().map(|condition| format!("Of {}: {condition}.", self.name))
     }
 
     /// Its release, if a release describes it.
@@ -195,6 +203,7 @@ struct Described {
     sha256: Option<String>,
     beside: Vec<String>,
     spent: Spent,
+    condition: Option<String>,
 }
 
 /// Reads an entry of a ledger file, in a part if it has one; its name is that of its description, unless it has one of its own.
@@ -215,9 +224,9 @@ pub(super) fn read(reader: &TomlReader, raw: &Spanned<RawEntry>, part: Option<Pa
         return Err(reader.refuse(stated.span().start, why));
     }
     let name = raw.name.as_ref().map_or(described.name, |name| name.get_ref().clone());
-    let Described { kind, place, sha256, beside, spent, .. } = described;
+    let Described { kind, place, sha256, beside, spent, condition, .. } = described;
     let log = raw.log.as_ref().map(|log| log.get_ref().clone());
-    Ok(LedgerEntry { name, kind, place, sha256, beside, spent, times, part, log, withdrawn: None })
+    Ok(LedgerEntry { name, kind, place, sha256, beside, spent, times, part, condition, log, withdrawn: None })
 }
 
 fn described(reader: &TomlReader, at: usize, raw: &RawEntry) -> Result<Described> {
@@ -264,6 +273,7 @@ fn release(reader: &TomlReader, name: &Spanned<String>) -> Result<Described> {
         sha256: release.sha256.clone(),
         beside: Vec::new(),
         spent: Spent::Release(Box::new(release)),
+        condition: None,
     })
 }
 
@@ -300,6 +310,7 @@ fn safetab(path: &Path) -> Result<Described> {
         sha256: Some(sha256_of_text(&text)),
         beside: Vec::new(),
         spent,
+        condition: certified.condition,
     })
 }
 
@@ -322,8 +333,8 @@ struct Drawn {
     rho: serde_json::Value,
     budget: Rational,
     pure_epsilon: Option<Rational>,
-    /// Whether the budget is that of this draw and earlier ones.
-    is_sum: bool,
+    /// The condition under which the budget holds, if it is that of this draw and earlier ones.
+    of_draws: Option<String>,
 }
 
 impl Drawn {
@@ -356,7 +367,7 @@ impl Drawn {
             release: manifest.release.clone(),
             neighbors,
             budget,
-            is_sum: false,
+            of_draws: None,
         };
         drawn.add_earlier(&manifest)?;
         Ok(drawn)
@@ -381,8 +392,8 @@ impl Drawn {
         if earlier.together < *own {
             return Err(wrong(&self.file, (0, 0), "all_draws: expected at least the budget of this draw"));
         }
+        self.of_draws = earlier.condition();
         *own = earlier.together;
-        self.is_sum = true;
         Ok(())
     }
 
@@ -396,7 +407,7 @@ impl Drawn {
             );
             wrong(&self.file, (0, 0), why)
         };
-        if self.is_sum {
+        if self.of_draws.is_some() {
             let why = "release and spine: of earlier draws of the same records only the budgets are known: leave both out, for the budget of all draws";
             return Err(wrong(&self.file, (0, 0), why));
         }
@@ -436,5 +447,6 @@ fn measurements(path: &Path, exact: Option<(Release, String, PathBuf)>) -> Resul
         sha256: Some(sha256_of_text(&text)),
         beside,
         spent,
+        condition: drawn.of_draws,
     })
 }

@@ -62,6 +62,8 @@ pub struct Decision {
     pub before: Option<Spent>,
     /// The account of everything with it.
     pub after: Spent,
+    /// The conditions under which the account of everything with it holds, in sentences.
+    pub conditions: Vec<String>,
     /// The promise of the entry before it, if that was another one: epsilon and delta as they were logged.
     pub other_promise: Option<(String, String)>,
     /// The least noise of the release that keeps the promise, where it was searched for and has a single number.
@@ -191,6 +193,7 @@ impl<'a> Prepared<'a> {
             is_kept,
             before,
             after,
+            conditions: population.conditions(),
             other_promise: other_promise.map(|line| (line.promise.clone(), line.delta.clone())),
             least_noise: None,
             added: None,

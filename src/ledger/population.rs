@@ -63,6 +63,11 @@ impl Population {
         Ledger::new(entries, units)
     }
 
+    /// The conditions of what its entries spend, a sentence for each; none holds of the account where it does not hold of every entry.
+    pub fn conditions(&self) -> Vec<String> {
+        self.entries.iter().filter_map(LedgerEntry::conditional).collect()
+    }
+
     /// The names of all entries.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.entries.iter().chain(&self.never_drawn).map(|entry| entry.name.as_str())

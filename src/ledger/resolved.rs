@@ -39,6 +39,7 @@ impl LedgerFile {
             parts,
             counts: counts_of(&ledger),
             may_be_more_private: population.may_be_more_private(&ledger),
+            conditions: population.conditions(),
         };
         together.resolved()
     }

@@ -192,7 +192,8 @@ fn caveats(population: &Population, composed: &Balance) -> Vec<String> {
             .join(", ")
     };
     let name = &population.name;
-    let mut said = Vec::new();
+    let mut said: Vec<String> =
+        population.conditions().iter().map(|condition| format!("{name}: {condition}")).collect();
     for (release, mix) in &composed.of_mixes {
         said.push(format!(
             "{name}: {release} is composed for the mix of groups that is worst for it alone: {mix}. About a record of another mix the composed epsilon does not speak."

@@ -268,7 +268,7 @@ fn assumptions(subject: &Resolved, request: &Request) -> Vec<String> {
         ),
     ];
     all.extend(common_assumptions());
-    all.extend(subject.note().map(String::from));
+    all.extend(subject.note());
     if subject.whole.infinite_loss().is_some() {
         all.push("Some outputs occur under only one of two neighbors; their probability is part of delta.".to_string());
     }

@@ -83,6 +83,8 @@ pub struct Resolved {
     pub(super) subject: Option<Box<Subject>>,
     /// Of releases that are composed: why they may be more private than their account.
     pub(super) releases_may_be_more_private: Option<&'static str>,
+    /// Of releases that are composed: the conditions under which the account holds, in sentences.
+    pub(super) conditions: Vec<String>,
     /// The word for one of its parts: a level, or a release.
     pub part_word: &'static str,
 }
@@ -112,6 +114,8 @@ pub struct Together {
     pub counts: Vec<Counts>,
     /// Why they may be more private than their account.
     pub may_be_more_private: Option<&'static str>,
+    /// The conditions under which the account holds, in sentences.
+    pub conditions: Vec<String>,
 }
 
 impl Together {
@@ -132,6 +136,7 @@ impl Together {
             queries,
             whole: self.whole,
             releases_may_be_more_private: self.may_be_more_private,
+            conditions: self.conditions,
             part_word: "release",
             ..Resolved::of_composition(self.title, self.neighbors, total)
         })
@@ -246,6 +251,7 @@ impl Resolved {
             figures: Vec::new(),
             subject: None,
             releases_may_be_more_private: None,
+            conditions: Vec::new(),
             part_word: "level",
         }
     }
@@ -436,8 +442,26 @@ impl Resolved {
         self.names.as_ref().map(|names| names.all())
     }
 
-    /// The note on an answer about a release under bounded neighbors whose counts are counted twice, or whose rows move freely.
-    pub fn note(&self) -> Option<&'static str> {
+    /// The same beside releases of which the account holds under these conditions.
+    pub fn under(mut self, conditions: &[String]) -> Resolved {
+        self.conditions.extend_from_slice(conditions);
+        self
+    }
+
+    /// Of releases that are composed: the conditions under which the account holds, in sentences.
+    pub fn conditions(&self) -> &[String] {
+        &self.conditions
+    }
+
+    /// The note on an answer about a release under bounded neighbors whose counts are counted twice, or whose rows move freely; and the conditions under which
+    /// the answer holds.
+    pub fn note(&self) -> Option<String> {
+        let all: Vec<&str> =
+            self.note_on_counts().into_iter().chain(self.conditions.iter().map(String::as_str)).collect();
+        (!all.is_empty()).then(|| all.join(" "))
+    }
+
+    fn note_on_counts(&self) -> Option<&'static str> {
         let has_guarantee = self.queries.iter().any(|query| query.counts.law.is_guarantee());
         let has_rows = self.queries.iter().any(|query| query.counts.free_rows);
         if self.total.is_sampled() {

@@ -143,6 +143,7 @@ impl Subject {
             figures,
             subject,
             releases_may_be_more_private: None,
+            conditions: Vec::new(),
             part_word: "level",
         })
     }

@@ -162,7 +162,7 @@ fn unit(figures: &Figures) -> Vec<String> {
     if let Some(why) = subject.may_be_more_private() {
         lines.push(format!("The parameters are upper bounds; the mechanism may be more private: {why}."));
     }
-    lines.extend(subject.note().map(String::from));
+    lines.extend(subject.note());
     lines
 }
 

@@ -183,6 +183,7 @@ impl Args {
         if let Some(beside) = beside {
             subject.title = format!("{}, beside everything in the ledger {}", subject.title, beside.name);
             subject.whole = account;
+            subject = subject.under(&beside.conditions);
         }
         Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target }))
     }

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
     let cells = sizes.iter().zip(&found).map(|(size, answer)| vec![size.to_string(), answer.value.shown(digits)]);
     Points::all(found.len()).put(&mut page, &["shift", "epsilon"], cells, args.drawn);
     page.note(subject.note());
-    page.note(subject::more_private_note(&subject).as_deref());
+    page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&found));
     args.drawn.write(|| draw(&subject.title, &sizes, &found))?;
     page.print()?;

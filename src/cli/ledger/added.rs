@@ -154,6 +154,9 @@ fn words(decision: &Decision) -> String {
     if let Some((epsilon, delta)) = &decision.other_promise {
         text += &format!("The promise of the addition before was another one: epsilon {epsilon} at delta = {delta}.\n");
     }
+    for condition in &decision.conditions {
+        text += &format!("{condition}\n");
+    }
     text += limit.basis.covers();
     if !limit.is_by_rho(&decision.after) && !limit.is_of_ledger {
         text += &format!(
@@ -190,6 +193,7 @@ fn object(decision: &Decision) -> Value {
         "adaptive": limit.basis == Basis::SumOfRho,
         "before": decision.before.as_ref().map(|before| spent(limit, before)),
         "after": spent(limit, &decision.after),
+        "conditions": decision.conditions,
         "other_promise": other.map(|(epsilon, delta)| json!({ "epsilon": epsilon, "delta": delta })),
         "log": log,
     })

@@ -71,6 +71,11 @@ fn notes(decisions: &[Decision]) -> String {
     if decisions.len() > 1 {
         text += "Each candidate stands alone beside what was entered, and not together with the others.\n";
     }
+    let mut conditions: Vec<&String> = decisions.iter().flat_map(|decision| &decision.conditions).collect();
+    conditions.dedup();
+    for condition in conditions {
+        text += &format!("{condition}\n");
+    }
     for decision in decisions {
         if let Some(least) = &decision.least_noise {
             text += &format!("{}: {}.\n", decision.name, of_least_noise(least));
@@ -107,6 +112,7 @@ fn candidate(decision: &Decision) -> Value {
     let mut object = spent(&decision.limit, &decision.after);
     object["name"] = json!(decision.name);
     object["fits"] = json!(decision.is_kept);
+    object["conditions"] = json!(decision.conditions);
     object["least_noise"] = decision.least_noise.as_ref().map_or(Value::Null, |least| {
         json!({
             "number": least.number,

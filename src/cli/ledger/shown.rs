@@ -17,6 +17,9 @@ pub fn place(entry: &LedgerEntry) -> Value {
         object["partition"] = json!(part.partition);
         object["part"] = json!(part.part);
     }
+    if let Some(condition) = &entry.condition {
+        object["condition"] = json!(condition);
+    }
     object
 }
 
@@ -43,6 +46,9 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
                 &["  entry", "times", "part", "described by", "known"],
                 population.entries.iter().map(row).collect(),
             );
+        }
+        for condition in population.conditions() {
+            page.text(format!("  {condition}\n"));
         }
         put_withdrawn(&mut page, population);
         page.text("\n");
@@ -136,6 +142,7 @@ fn entry(entry: &LedgerEntry) -> Value {
         "partition": entry.part.as_ref().map(|part| &part.partition),
         "part": entry.part.as_ref().map(|part| &part.part),
         "budget_only": entry.is_budget_only(),
+        "condition": entry.condition,
         "log": entry.log,
         "withdrawn": entry.withdrawn,
     })

@@ -167,7 +167,7 @@ pub fn columns(question: &Question) -> Result<Parts> {
             table(&table_of(&cells)),
             table(&tables::of_epsilon(&delta, &found, subject.may_be_more_private().is_some())),
         ],
-        notes: wide.into_iter().chain(too_large).chain(subject.note().map(String::from)).collect(),
+        notes: wide.into_iter().chain(too_large).chain(subject.note()).collect(),
         assumed: of_table(&release).into_iter().chain(assumed::of_epsilon(&delta, &found)).collect(),
         exports: vec![
             Export::alone(&without_file(&release, &options)),

@@ -22,7 +22,7 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject.until(&question.stop);
     let (delta, found) = args.find(subject, !question.is_moving)?;
-    let decided = decided(found.decided()).into_iter().chain(subject.note().map(String::from));
+    let decided = decided(found.decided()).into_iter().chain(subject.note());
     let wider = wider(found.lines().map(|line| (line.name.as_str(), line.epsilon.met)));
     Ok(Parts {
         answer: found.object(subject, &delta),

@@ -26,6 +26,9 @@ const MOST_MIXES: usize = 1000;
 /// The largest number of groups, or of iterations of a level.
 const MOST_GROUPS: u64 = 1_000_000;
 
+/// Of a geography that was cut to the blocks of the records.
+const BLOCKS: &str = "which blocks hold a unit is no secret, and not part of the guarantee";
+
 /// The statements of a certificate about one record more or less.
 #[derive(Clone, Debug)]
 pub struct CertifiedWays {
@@ -37,6 +40,8 @@ pub struct CertifiedWays {
     pub budget: Rational,
     /// The mixes of counts that a record can change; empty after earlier draws, of which only the budgets are known.
     pub ways: Vec<Composition>,
+    /// The condition under which the budget holds, about a record; `None` without one.
+    pub condition: Option<String>,
 }
 
 /// The program of a certificate.
@@ -97,16 +102,19 @@ impl CertifiedWays {
         if let Some(why) = earlier.no_sum() {
             return Err(reader.refuse("earlier_draws_of_another_unit", &format!("0. {why}")));
         }
+        let of_blocks = all["blocks"].as_str().filter(|said| said.starts_with("cut to ")).map(|_| BLOCKS.to_string());
+        let conditions: Vec<String> = earlier.condition().into_iter().chain(of_blocks).collect();
+        let condition = (!conditions.is_empty()).then(|| conditions.join("; "));
         if earlier.draws() > 0 {
             let budget = earlier.bound(&all, &budget);
-            return Ok(CertifiedWays { program: kind.program(), is_pure, budget, ways: Vec::new() });
+            return Ok(CertifiedWays { program: kind.program(), is_pure, budget, ways: Vec::new(), condition });
         }
         let ways = reader.ways(&all, kind, privacy)?;
         let spent = |way: &Composition| if is_pure { way.pure_epsilon() } else { Some((**way.rho()).clone()) };
         if ways.iter().any(|way| spent(way).is_none_or(|spent| spent > budget)) {
             return Err(reader.refuse(&format!("{unit}_exact"), "a budget that covers the noise of its levels"));
         }
-        Ok(CertifiedWays { program: kind.program(), is_pure, budget, ways })
+        Ok(CertifiedWays { program: kind.program(), is_pure, budget, ways, condition })
     }
 }
 
