@@ -71,6 +71,7 @@ add_noise <- function(counts, noise, keep_metadata = FALSE, insecure_seed = NULL
     if (is.list(noise) && !inherits(noise, "dpassay_account")) refuse("a list of noise is for a data frame: give one noise for one vector of counts")
     noise <- one_law(noise)
     checked <- checked_for(counts, noise, "counts")
+    warn_of_order("the counts are", checked, list(names(counts)))
     sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
     names(sums) <- names(counts)
     sums
@@ -91,6 +92,23 @@ checked_counts <- function(x, what) {
   as.double(x)
 }
 
+# A warning for counts that rise or fall from row to row where the keys do neither: the noisy ones keep that order. Two counts have an order
+# in any case.
+warn_of_order <- function(where, counts, keys) {
+  keys <- Filter(function(key) is.atomic(key) && length(key) == length(counts), unname(keys))
+  if (length(counts) < 3L || !length(keys) || all(counts == counts[1L]) || !in_order(rank(counts))) return(invisible())
+  keys <- lapply(keys, function(key) if (is.character(key)) xtfrm(factor(key, sort(unique(key), method = "radix"))) else xtfrm(key))
+  places <- integer(length(counts))
+  places[do.call(order, keys)] <- seq_along(counts)
+  # Rows with the same keys have the same place.
+  same <- do.call(paste, keys)
+  if (in_order(places[match(same, same)])) return(invisible())
+  notice(where, " in the order of the true counts, which the noisy ones keep: who sees the rows learns this order without noise. Sort by the ",
+    "keys before noise is added, as by x[order(x$key), ]", class = "dpassay_order_warning")
+}
+
+in_order <- function(x) !is.unsorted(x) || !is.unsorted(rev(x))
+
 FRAMES <- c("tbl_df", "tbl", "data.table", "data.frame")
 
 noisy_frame <- function(frame, noise, keep_metadata, insecure_seed) {
@@ -101,6 +119,7 @@ noisy_frame <- function(frame, noise, keep_metadata, insecure_seed) {
   # Every count is checked before noise is drawn.
   places <- vapply(names(noise), place_of, 0L, columns = names(frame))
   checked <- Map(function(place, law, name) checked_for(columns[[place]], law, paste0("column ", name)), places, noise, names(noise))
+  for (name in names(noise)) warn_of_order(paste0("column ", name, ": the rows are"), checked[[name]], columns[-places])
   fresh <- function(counts, law, number) {
     with_noise(counts, law, drawn(law, whole_text(length(counts), "rows", least = 0), seed_of(insecure_seed, number)))
   }
@@ -141,6 +160,11 @@ bare <- function(frame, places, sums, keep_metadata) {
     extra <- setdiff(names(attributes(columns[[at]])), KEPT)
     if (length(extra)) found <- c(found, paste0("attribute ", extra, " of column ", names(frame)[at]))
     if (!keep_metadata) for (name in extra) attr(columns[[at]], name) <- NULL
+    # A level that no row has is the name of a key that was removed.
+    if (is.factor(columns[[at]]) && nlevels(columns[[at]]) > nlevels(droplevels(columns[[at]]))) {
+      found <- c(found, paste("unused levels of column", names(frame)[at]))
+      if (!keep_metadata) columns[[at]] <- droplevels(columns[[at]])
+    }
   }
   columns[places] <- sums
   attr(columns, ".internal.selfref") <- NULL
