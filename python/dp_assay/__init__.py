@@ -42,6 +42,7 @@ from ._native import (
     zcdp_delta,
     zcdp_epsilon,
 )
+from ._order import OrderWarning
 
 __all__ = [
     "Account",
@@ -57,6 +58,7 @@ __all__ = [
     "Ledger",
     "MetadataWarning",
     "NoiseTable",
+    "OrderWarning",
     "Pair",
     "PerturbationTable",
     "Pure",

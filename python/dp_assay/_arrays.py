@@ -32,6 +32,9 @@ class Items:
     def rebuilt(self, noisy: Any) -> Any:
         return noisy.tolist() if isinstance(self.counts, list) else tuple(noisy.tolist())
 
+    def keys(self) -> list[Any]:
+        return []
+
     def metadata(self) -> list[str]:
         return []
 
@@ -53,6 +56,9 @@ class Array:
 
     def rebuilt(self, noisy: Any) -> Any:
         return noisy
+
+    def keys(self) -> list[Any]:
+        return []
 
     def metadata(self) -> list[str]:
         return []
@@ -77,6 +83,9 @@ class Masked:
         import numpy
 
         return numpy.ma.array(noisy)
+
+    def keys(self) -> list[Any]:
+        return []
 
     def metadata(self) -> list[str]:
         return []

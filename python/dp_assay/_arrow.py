@@ -43,6 +43,9 @@ class Array:
         array = pyarrow.array(noisy, pyarrow.int64())
         return pyarrow.chunked_array([array]) if isinstance(self.counts, pyarrow.ChunkedArray) else array
 
+    def keys(self) -> list[Any]:
+        return []
+
     def metadata(self) -> list[str]:
         return []
 
@@ -59,6 +62,9 @@ class Tabular:
     def column(self, position: int) -> Column:
         return Array(self.counts.column(position))
 
+    def keys(self, noisy: set[int]) -> list[Any]:
+        return [self.counts.column(position).to_pylist() for position in range(self.counts.num_columns) if position not in noisy]
+
     def rebuilt(self, noisy: dict[int, Any]) -> Any:
         import pyarrow
 
@@ -72,6 +78,8 @@ class Tabular:
                 raise ValueError(
                     f"column {field.name!r} has metadata in the fields of its type {field.type}: give the table without it, or keep_metadata=True"
                 )
+            elif not self.keep and pyarrow.types.is_dictionary(field.type):
+                column = _used(column)
             arrays.append(column)
             fields.append(field if self.keep else field.remove_metadata())
         schema = pyarrow.schema(fields, metadata=own.schema.metadata if self.keep else None)
@@ -81,7 +89,13 @@ class Tabular:
         schema = self.counts.schema
         all_keys = [("the schema", schema.metadata), *((f"the field {field.name!r}", field.metadata) for field in schema)]
         inner = [f"the type of the column {field.name!r}" for field in schema if _inner_metadata(field.type)]
-        return [f"{where} {', '.join(repr(key.decode(errors='replace')) for key in keys)}" for where, keys in all_keys if keys] + inner
+        said = [f"{where} {', '.join(repr(key.decode(errors='replace')) for key in keys)}" for where, keys in all_keys if keys]
+        return said + inner + [f"the dictionary of the column {field.name!r}" for field in schema if str(field.type).startswith("dictionary")]
+
+
+def _used(column: Any) -> Any:
+    """A dictionary column whose dictionary has the values of its rows alone."""
+    return column.cast(column.type.value_type).dictionary_encode().cast(column.type)
 
 
 def _inner_metadata(kind: Any) -> bool:

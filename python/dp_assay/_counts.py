@@ -21,6 +21,10 @@ class Column(Protocol):
         """The counts as an int64 array; TypeError or ValueError states their error."""
         ...
 
+    def keys(self) -> list[Any]:
+        """The columns of keys of the counts, none if they have only places."""
+        ...
+
     def rebuilt(self, noisy: Any) -> Any:
         """Noisy counts, an int64 array, as an object of the same type."""
         ...
@@ -39,6 +43,10 @@ class Table(Protocol):
 
     def column(self, position: int) -> Column:
         """One of its columns."""
+        ...
+
+    def keys(self, noisy: set[int]) -> list[Any]:
+        """The columns of keys of its rows: the index if it has names of its own, and the columns without noise."""
         ...
 
     def rebuilt(self, noisy: dict[int, Any]) -> Any:

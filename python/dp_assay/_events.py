@@ -241,7 +241,9 @@ class Collected:
                 sigma = _multiplier(multiplier)
                 kind, parameter, shift = Gaussian, None if sigma is None else sigma**2, 1
             case dp_event.PoissonSampledDpEvent(sampling_probability=rate, event=sampled):
-                return self._sampled(_probability(rate, "sampling_probability"), sampled, count)
+                probability = _probability(rate, "sampling_probability")
+                # All records are no sample.
+                return self.collect(sampled, count) if probability == 1 else self._sampled(probability, sampled, count)
             case dp_event.MixtureOfGaussiansDpEvent():
                 return self._mixture(event, count)
             case dp_event.LaplaceDpEvent(noise_multiplier=multiplier):

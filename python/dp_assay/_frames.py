@@ -9,6 +9,7 @@ from typing import Any
 from . import _arrays, _arrow, _pandas, _polars
 from ._counts import Column, MetadataWarning, Table, law_of
 from ._native import verified_rows
+from ._order import warn_of_order
 
 
 def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_seed: int | None = None) -> Any:
@@ -22,8 +23,9 @@ def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_
     Every count is checked before noise is drawn. TypeError for counts that are not integers; ValueError for missing and masked counts, names
     that no column or more than one column has, and counts or sums that exceed 64 bits.
 
-    Metadata (DataFrame.attrs, the fields of a subclass, that of an Arrow schema and its fields) may hold true counts and is left out.
-    keep_metadata=True copies it, and a MetadataWarning lists it. insecure_seed is for tests: anyone who knows it can subtract the noise.
+    Metadata (DataFrame.attrs, the fields of a subclass, that of an Arrow schema and its fields) may hold true counts and is left out, and so
+    are categories and levels of an index that no row has: they name keys that were removed. keep_metadata=True copies all of these, and a
+    MetadataWarning lists them. An OrderWarning says that rows are in the order of the true counts, as those of value_counts() are. insecure_seed is for tests: anyone who knows it can subtract the noise.
     """
     found = _adopted(counts, keep_metadata)
     if isinstance(noise, Mapping):
@@ -33,7 +35,9 @@ def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_
     elif hasattr(found, "labels"):
         raise TypeError("noise for a data frame: expected a dict from column to noise, as in {'count': DiscreteGaussian(5)}")
     else:
-        noisy = found.rebuilt(law_of(noise).noisy(found.integers(), insecure_seed=insecure_seed))
+        law, own = law_of(noise), found.integers()
+        warn_of_order("the rows are", own, found.keys())
+        noisy = found.rebuilt(law.noisy(own, insecure_seed=insecure_seed))
     copied = found.metadata() if keep_metadata else []
     if copied:
         warnings.warn(f"copied without noise: {'; '.join(copied)}", MetadataWarning, stacklevel=2)
@@ -62,6 +66,9 @@ def _noisy_table(table: Table, noise: Mapping[Any, Any], insecure_seed: int | No
             drawn[position] = (name, law_of(law), table.column(position).integers())
         except (TypeError, ValueError) as error:
             raise type(error)(f"column {name!r}: {error}") from None
+    keys = table.keys(set(drawn))
+    for name, _, counts in drawn.values():
+        warn_of_order(f"column {name!r}: the rows are", counts, keys)
     noisy = {}
     for number, (position, (name, law, counts)) in enumerate(drawn.items()):
         # Each column has a seed of its own, or two columns would have the same noise.

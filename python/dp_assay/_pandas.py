@@ -86,6 +86,41 @@ def _carry(counts: Any, made: Any, labels: list[Any], keep: bool) -> Any:
     return made
 
 
+def _index_keys(index: Any) -> list[Any]:
+    """The columns of keys of an index; none if it only numbers the rows."""
+    import pandas
+
+    if isinstance(index, pandas.RangeIndex):
+        return []
+    return [index.get_level_values(level) for level in range(index.nlevels)]
+
+
+def _used(labels: Any) -> Any:
+    """An index without the categories and levels that no row has: the same labels in the same order."""
+    import pandas
+
+    if isinstance(labels, pandas.MultiIndex):
+        labels = labels.remove_unused_levels()
+        for number, level in enumerate(labels.levels):
+            if isinstance(level, pandas.CategoricalIndex):
+                labels = labels.set_levels(level.remove_unused_categories(), level=number)
+        return labels
+    return labels.remove_unused_categories() if isinstance(labels, pandas.CategoricalIndex) else labels
+
+
+def _unused(where: str, labels: Any) -> list[str]:
+    """The categories or levels that no row has, in words without their names."""
+    import pandas
+
+    if isinstance(labels, pandas.MultiIndex):
+        number = sum(len(level) - len(labels.get_level_values(at).unique().dropna()) for at, level in enumerate(labels.levels))
+        number += sum(len(level.categories) - len(level) for level in labels.levels if isinstance(level, pandas.CategoricalIndex))
+    else:
+        dtype = labels.dtype
+        number = len(dtype.categories) - labels.nunique() if isinstance(dtype, pandas.CategoricalDtype) else 0
+    return [f"{number} unused categories of {where}"] if number > 0 else []
+
+
 def _said(counts: Any, labels: list[Any]) -> list[str]:
     kind = type(counts).__name__
     fields = [(name, getattr(counts, name, None)) for name in _own_fields(counts)]
@@ -106,11 +141,14 @@ class Series:
         import pandas
 
         own = self.counts
-        plain = pandas.Series(_noisy(own, noisy), index=own.index, name=own.name)
+        plain = pandas.Series(_noisy(own, noisy), index=own.index if self.keep else _used(own.index), name=own.name)
         return _carry(own, same_class(own, plain, [own._constructor]), [], self.keep)
 
+    def keys(self) -> list[Any]:
+        return _index_keys(self.counts.index)
+
     def metadata(self) -> list[str]:
-        return _said(self.counts, [])
+        return _said(self.counts, []) + _unused("the index", self.counts.index)
 
 
 class Index:
@@ -131,6 +169,9 @@ class Index:
 
         return pandas.Index(_noisy(self.counts, noisy), name=self.counts.name)
 
+    def keys(self) -> list[Any]:
+        return []
+
     def metadata(self) -> list[str]:
         return []
 
@@ -148,6 +189,9 @@ class Extension:
         import pandas
 
         return pandas.Series(_noisy(self.counts, noisy)).array
+
+    def keys(self) -> list[Any]:
+        return []
 
     def metadata(self) -> list[str]:
         return []
@@ -176,11 +220,28 @@ class Frame:
         plain.attrs = {}
         for position, column in noisy.items():
             plain.isetitem(position, _noisy(own.iloc[:, position], column))
+        if not self.keep:
+            plain.index, plain.columns = _used(plain.index), _used(plain.columns)
+            for position in self._categorical():
+                plain.isetitem(position, plain.iloc[:, position].cat.remove_unused_categories())
         made = same_class(own, plain, [own._constructor])
-        if made.shape != own.shape or not made.columns.equals(own.columns) or not made.index.equals(own.index):
+        if made.shape != own.shape or not made.columns.equals(plain.columns) or not made.index.equals(plain.index):
             raise TypeError(f"a {type(own).__name__} cannot be made of a DataFrame: give the DataFrame itself")
         made.flags.allows_duplicate_labels = own.flags.allows_duplicate_labels
         return _carry(own, made, self.labels(), self.keep)
 
+    def _categorical(self) -> list[int]:
+        import pandas
+
+        return [position for position, dtype in enumerate(self.counts.dtypes) if isinstance(dtype, pandas.CategoricalDtype)]
+
+    def keys(self, noisy: set[int]) -> list[Any]:
+        others = [position for position in range(self.counts.shape[1]) if position not in noisy]
+        return _index_keys(self.counts.index) + [self.counts.iloc[:, position] for position in others]
+
     def metadata(self) -> list[str]:
-        return _said(self.counts, self.labels())
+        own, labels = self.counts, self.labels()
+        unused = _unused("the index", own.index) + _unused("the columns", own.columns)
+        for position in self._categorical():
+            unused += _unused(f"the column {labels[position]!r}", own.iloc[:, position])
+        return _said(own, labels) + unused

@@ -49,6 +49,9 @@ class Series:
 
         return same_class(self.counts, polars.Series(self.counts.name, noisy, dtype=polars.Int64), [])
 
+    def keys(self) -> list[Any]:
+        return []
+
     def metadata(self) -> list[str]:
         return []
 
@@ -64,6 +67,9 @@ class Frame:
 
     def column(self, position: int) -> Column:
         return Series(self.counts.to_series(position))
+
+    def keys(self, noisy: set[int]) -> list[Any]:
+        return [self.counts.to_series(position).to_list() for position in range(self.counts.width) if position not in noisy]
 
     def rebuilt(self, noisy: dict[int, Any]) -> Any:
         import polars

@@ -15,6 +15,7 @@ Needs the package dp-accounting: install dp-assay[dp-accounting].
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -39,9 +40,23 @@ __all__ = ["CertifiedAccountant", "DiscreteGaussianDpEvent"]
 _Details = privacy_accountant.PrivacyAccountant.CompositionErrorDetails
 
 
+def _least(at: Callable[[Fraction], Enclosure | None]) -> Enclosure | None:
+    """The bound with the least upper end that a search over the parts of epsilon or delta for zCDP events finds: each of them is proven."""
+    best, step = Fraction(1, 2), Fraction(1, 4)
+    found = at(best)
+    while step >= Fraction(1, 256):
+        for part in (best - step, best + step):
+            other = at(part)
+            if other is not None and (found is None or other.upper_float < found.upper_float):
+                best, found = part, other
+        step /= 2
+    return found
+
+
 class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore[misc]
     """Accounts exactly for Gaussian events, also on Poisson samples, continuous and discrete Laplace and discrete Gaussian events, randomized response and
-    (epsilon, delta) guarantees, for exponential mechanisms by their dominating pair, and by their rho for zCDP events.
+    (epsilon, delta) guarantees, for exponential mechanisms by their dominating pair, and by their rho for zCDP events: the better one of the rho of everything, and
+    of basic composition with the exact account of everything else.
 
     get_epsilon and get_delta return floats that are proven upper bounds: the upper ends of epsilon and delta, which have both ends.
     Where neighbors replace a record by another (REPLACE_ONE), events of noise do not determine which values change by how much: then only
@@ -134,6 +149,17 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             raise ValueError("a non-private event has no finite epsilon")
         if self._rho == 0:
             return self._enclosed(lambda composition, digits: composition.epsilon(target_delta, digits=digits))
+        split = self._split_epsilon(_exact(target_delta))
+        try:
+            together = self._epsilon_of_rho(target_delta)
+        except ValueError:
+            if split is None:
+                raise
+            return split
+        return together if split is None or together.upper_float <= split.upper_float else split
+
+    def _epsilon_of_rho(self, target_delta: Any) -> Enclosure:
+        """Epsilon from the rho of everything."""
         mass = self._infinite()
         if mass == 0:
             return zcdp_epsilon(self._all_rho(), target_delta)
@@ -142,6 +168,28 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         if left <= 0:
             raise ValueError(f"no epsilon is finite at delta = {target_delta}: guarantees leave an infinite loss with probability {float(mass):.6g}")
         return zcdp_epsilon(self._all_rho(), left)
+
+    def _split_epsilon(self, delta: Fraction) -> Enclosure | None:
+        """Epsilon by basic composition: zCDP events at a part of delta, and everything else at the remaining one. Where samples are among it, their rho is
+        that of noise without samples, and this bound is the better one. None where no part leaves everything else an epsilon."""
+
+        def at(part: Fraction) -> Enclosure | None:
+            try:
+                rest = self._enclosed(lambda composition, digits: composition.epsilon(delta * (1 - part), digits=digits))
+            except ValueError:
+                return None
+            return rest + zcdp_epsilon(self._rho, delta * part)
+
+        return _least(at) if self._counts else None
+
+    def _split_delta(self, epsilon: Fraction) -> Enclosure | None:
+        """Delta by basic composition: zCDP events at a part of epsilon, and everything else at the remaining one."""
+
+        def at(part: Fraction) -> Enclosure:
+            rest = self._enclosed(lambda composition, digits: composition.delta(epsilon * (1 - part), digits=digits))
+            return rest + zcdp_delta(self._rho, epsilon * part)
+
+        return _least(at) if self._counts else None
 
     def _all_rho(self) -> Fraction:
         composition = self.composition
@@ -155,7 +203,9 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             return self._enclosed(lambda composition, digits: composition.delta(target_epsilon, digits=digits))
         mass = self._infinite()
         others = zcdp_delta(self._all_rho(), target_epsilon)
-        return others if mass == 0 else mass + (1 - mass) * others
+        together = others if mass == 0 else mass + (1 - mass) * others
+        split = self._split_delta(_exact(target_epsilon))
+        return together if split is None or together.upper_float <= split.upper_float else split
 
     def get_epsilon(self, target_delta: float) -> float:
         """The epsilon at delta, rounded up to a float; infinite if there is none."""

@@ -32,6 +32,12 @@ def _axes(ax: Any) -> Any:
     return pyplot.subplots()[1]
 
 
+def _title(account: Account) -> str:
+    """The mechanism and its neighbor relation."""
+    relation = f"{account.neighbors} neighbors"
+    return account.title if relation in account.title else f"{account.title}; {relation}"
+
+
 def _checked(points: int) -> None:
     if points < 2:
         raise ValueError(f"points = {points}: expected 2 or more")
@@ -51,9 +57,9 @@ def profile(account: Account, ax: Any = None, points: int = 200, to: float | Non
     _, upper = account.profile(epsilons, digits=8)
     ax = _axes(ax)
     ax.semilogy(epsilons, upper, **{"label": "exact", **style})
-    ax.set_xlabel("epsilon")
-    ax.set_ylabel("delta")
-    ax.set_title(account.title, fontsize="medium", wrap=True)
+    ax.set_xlabel("epsilon (natural logarithm of a ratio of probabilities)")
+    ax.set_ylabel("delta (probability)")
+    ax.set_title(_title(account), fontsize="medium", wrap=True)
     return ax
 
 
@@ -76,9 +82,9 @@ def tradeoff(account: Account, ax: Any = None, points: int = 200, **style: Any) 
     ax = _axes(ax)
     ax.plot(alphas, lower, **{"label": "exact", **style})
     ax.plot([0, 1], [1, 0], ":", color="gray", label="nothing is learned")
-    ax.set_xlabel("type I error")
-    ax.set_ylabel("type II error")
-    ax.set_title(account.title, fontsize="medium", wrap=True)
+    ax.set_xlabel("type I error (probability)")
+    ax.set_ylabel("type II error (probability)")
+    ax.set_title(_title(account), fontsize="medium", wrap=True)
     ax.legend()
     return ax
 
@@ -92,7 +98,7 @@ def noise(account: Account, ax: Any = None, **style: Any) -> Any:
     ax = _axes(ax)
     ax.bar(names, [_sigma2(levels[name]) for name in names], **style)
     ax.set_yscale("log")
-    ax.set_ylabel("smallest sigma2")
+    ax.set_ylabel("smallest sigma2 (variance proxy, squared counts)")
     ax.tick_params(axis="x", rotation=45)
     return ax
 

@@ -104,6 +104,28 @@ def test_zcdp_events_are_bounded_by_their_rho() -> None:
     assert with_noise.get_epsilon(1e-6) > own.get_epsilon(1e-6) and with_noise.get_delta(9) < 1
 
 
+def test_zcdp_events_beside_samples_are_no_worse_than_basic_composition() -> None:
+    zcdp = dp_event.ZCDpEvent(rho=0.1)
+    run = dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.0)), 1000)
+    for both in ([zcdp, run], [run, zcdp]):
+        own = CertifiedAccountant().compose(dp_event.ComposedDpEvent(both))
+        halves = [CertifiedAccountant().compose(one).get_epsilon(5e-6) for one in both]
+        epsilon = own.get_epsilon(1e-5)
+        assert max(halves) < epsilon <= sum(halves) < 3.91
+        theirs = pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-3).compose(run)
+        assert epsilon > theirs.get_epsilon(1e-5)
+        # The same in delta, where the rho of noise without samples says nothing.
+        assert 1e-5 < own.get_delta(sum(halves)) < 1e-4
+    # A count whose noise is known beside rho: no worse than the rho of both, which is the better bound here.
+    counts = CertifiedAccountant().compose(dp_event.GaussianDpEvent(1.0)).compose(zcdp)
+    assert counts.get_epsilon(1e-5) <= CertifiedAccountant().compose(dp_event.ZCDpEvent(rho=0.6)).get_epsilon(1e-5)
+
+
+def test_a_sample_of_all_records_is_none() -> None:
+    own = CertifiedAccountant().compose(dp_event.PoissonSampledDpEvent(1, dp_event.LaplaceDpEvent(2.0)), 3)
+    assert own.get_epsilon(1e-5) == CertifiedAccountant().compose(dp_event.LaplaceDpEvent(2.0), 3).get_epsilon(1e-5)
+
+
 def test_compositions_without_privacy_and_without_events() -> None:
     nothing = CertifiedAccountant()
     assert nothing.get_epsilon(1e-6) == 0 and nothing.get_delta(0) == 0 and nothing.composition is None

@@ -14,7 +14,7 @@ import pandas
 import polars
 import pytest
 
-from dp_assay import DiscreteGaussian, DiscreteLaplace, Gaussian, MetadataWarning, add_noise
+from dp_assay import DiscreteGaussian, DiscreteLaplace, Gaussian, MetadataWarning, OrderWarning, add_noise
 
 NONE = DiscreteLaplace(100)  # zero but with probability 1e-43
 WIDE = DiscreteGaussian(10**6)
@@ -342,3 +342,72 @@ def test_other_libraries_are_refused_with_the_accepted_types() -> None:
         module = pytest.importorskip(name)
         with pytest.raises(TypeError, match="expected a list of ints, a numpy array"):
             add_noise(make(module), NONE)
+
+
+KEYS, SORTED = ["b", "c", "a"], [50, 5, 3]
+# Counts whose rows are in the order of the counts, and not of their keys.
+IN_ORDER: list[tuple[Any, Any]] = [
+    (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts(), NONE),
+    (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts(ascending=True), NONE),
+    (pandas.Series(SORTED, index=pandas.CategoricalIndex(KEYS)), NONE),
+    (pandas.Series(SORTED, index=[2, "c", 1.5]), NONE),
+    (pandas.Series([50, 5, 5], index=pandas.MultiIndex.from_tuples([("b", 1), ("b", 3), ("b", 2)])), NONE),
+    (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().reset_index(name="n"), {"n": NONE}),
+    (pandas.DataFrame({"key": list("bbbcca")}).groupby("key").size().sort_values(), NONE),
+    (pandas.crosstab(pandas.Series(list("bbbcca")), pandas.Series(["n"] * 6)).sort_values("n"), {"n": NONE}),
+    (pandas.DataFrame({"key": list("bbbcca"), "n": 1}).pivot_table(index="key", values="n", aggfunc="sum").nlargest(3, "n"), {"n": NONE}),
+    (polars.DataFrame({"key": KEYS, "n": SORTED}), {"n": NONE}),
+    (polars.Series("key", ["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts(sort=True), {"count": NONE}),
+    (arrow.table({"key": KEYS, "n": SORTED}), {"n": NONE}),
+]
+
+
+@pytest.mark.parametrize(("counts", "noise"), IN_ORDER)
+def test_the_order_of_true_counts_is_a_warning(counts: Any, noise: Any) -> None:
+    with pytest.warns(OrderWarning, match="in the order of the true counts, which the noisy ones keep"):
+        add_noise(counts, noise)
+
+
+@pytest.mark.parametrize(
+    ("counts", "noise"),
+    [
+        (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().sort_index(), NONE),
+        (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().reindex(["a", "b", "c", "d"], fill_value=0), NONE),
+        (pandas.Series(SORTED, index=["c", "b", "a"]), NONE),  # falling with the keys
+        (pandas.Series(SORTED), NONE),  # numbered rows are no keys
+        (pandas.Series([50, 5], index=["b", "a"]), NONE),
+        (pandas.Series([4, 4, 4], index=KEYS), NONE),
+        (pandas.crosstab(pandas.Series(KEYS * 2 + ["b"]), pandas.Series(["x"] * 7)), {"x": NONE}),
+        (pandas.DataFrame({"n": SORTED, "m": [1, 2, 3]}), {"n": NONE, "m": NONE}),
+        (polars.DataFrame({"key": ["a", "b", "c"], "n": SORTED}), {"n": NONE}),
+        (polars.Series(SORTED), NONE),
+        (SORTED, NONE),
+        (numpy.array(SORTED), NONE),
+    ],
+)
+def test_rows_in_the_order_of_their_keys_are_none(counts: Any, noise: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        add_noise(counts, noise)
+
+
+def test_categories_and_levels_without_rows_are_left_out() -> None:
+    kind = pandas.CategoricalDtype(["a", "b", "secret"])
+    frame = pandas.DataFrame({"key": pandas.Series(["a", "b"], dtype=kind), "n": [4, 5]})
+    noisy = add_noise(frame, {"n": NONE})
+    assert list(noisy["key"].cat.categories) == ["a", "b"] and list(noisy["key"]) == ["a", "b"]
+    assert list(frame["key"].cat.categories) == ["a", "b", "secret"]
+    with pytest.warns(MetadataWarning, match="1 unused categories of the column 'key'"):
+        assert "secret" in add_noise(frame, {"n": NONE}, keep_metadata=True)["key"].cat.categories
+    series = frame.set_index("key")["n"]
+    assert list(add_noise(series, NONE).index.categories) == ["a", "b"]
+    assert list(add_noise(frame.set_index("key"), {"n": NONE}).index.categories) == ["a", "b"]
+    full = pandas.Series([1, 4, 5], index=pandas.MultiIndex.from_tuples([("secret", 1), ("a", 2), ("b", 3)]))
+    shown = add_noise(full[full > 3], NONE)
+    assert "secret" not in shown.index.levels[0] and list(shown.index) == [("a", 2), ("b", 3)]
+    with pytest.warns(MetadataWarning, match="unused categories of the index"):
+        add_noise(full[full > 3], NONE, keep_metadata=True)
+    table = arrow.table({"key": arrow.DictionaryArray.from_arrays([0, 1], ["a", "b", "secret"]), "n": [4, 5]})
+    noisy = add_noise(table, {"n": NONE})
+    assert noisy.schema.field("key").type == table.schema.field("key").type and noisy.column("key").to_pylist() == ["a", "b"]
+    assert "secret" not in noisy.column("key").chunk(0).dictionary.to_pylist()

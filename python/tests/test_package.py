@@ -89,6 +89,7 @@ def test_charts_are_drawn(tmp_path: Path) -> None:
     axes = account.plot(points=20)
     line = axes.lines[0].get_ydata()
     assert len(line) == 20 and line[0] == account.profile([0], digits=8)[1][0] and axes.get_yscale() == "log"
+    assert "natural logarithm" in axes.get_xlabel() and "probability" in axes.get_ylabel() and "add-remove neighbors" in axes.get_title()
     compared = account.plot("compare", points=20).lines
     assert [each.get_label() for each in compared] == ["exact", "zCDP (Bun-Steinke)"]
     assert all(exact <= bound for exact, bound in zip(compared[0].get_ydata(), compared[1].get_ydata()))
