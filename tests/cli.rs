@@ -589,7 +589,11 @@ fn sentences_are_about_the_law_and_the_number_at_hand() {
         ("epsilon --exponential 1x2 --delta 0.15246", "certified for this account:", "the worst mechanism"),
         ("epsilon --pure 1 --group 2 --delta 0.5", "certified for this account:", "the worst mechanism"),
         ("compare --pure 1 --group 2 --delta 0.5", "the profile of this account", "the worst mechanism"),
-        ("risk bound --pure 1 --prior 1/2", "outputs with and without the record is at most this.", "without the record.\n"),
+        (
+            "risk bound --pure 1 --prior 1/2",
+            "outputs with and without the record is at most this.",
+            "without the record.\n",
+        ),
         ("risk bound --pure 1 --prior 1/2 --group 2", "if the records are there", "a record changes"),
         ("risk bound --pure 1 --prior 1/2 --neighbors bounded", "under one of both possibilities", "is there"),
         ("epsilon --law pure:1x3 --delta 1e-5", "certified for the worst mechanism with these guarantees:", "law"),

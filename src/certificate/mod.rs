@@ -72,7 +72,7 @@ pub use source::Source;
 
 use crate::{
     account::{
-        Account, Whole, conversions,
+        Account, Delta, Epsilon, Whole, conversions,
         promise::{self, GridOf, Promise},
     },
     error::{Error, Result},
@@ -232,7 +232,17 @@ impl Certificate {
         let aim = |end: &Rational| -> Result<(Rational, f64, f64)> {
             let (at, room) = match question {
                 Question::Epsilon { delta } if *end == 0 => (end.clone(), libm::log(delta.to_f64()) - ln_delta(end)?),
-                Question::Epsilon { .. } => (end.clone(), slope(ln_delta, end)? * room.to_f64()),
+                Question::Epsilon { delta } => {
+                    let room = match slope(ln_delta, end)? {
+                        Slope::Falls(slope) => slope * room.to_f64(),
+                        Slope::IsFlat => below_delta(
+                            &decisions::certified_delta(whole, direction, &Epsilon::new(end.clone())?, digits + FLAT)?
+                                .value,
+                            delta,
+                        )?,
+                    };
+                    (end.clone(), room)
+                }
                 Question::Delta { epsilon } => (Rational::clone(epsilon), Rational::from(&room / end).to_f64()),
                 other => {
                     return Err(Error::fault(format!(
@@ -390,22 +400,47 @@ fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Res
     Ok(risk::posterior(prior, &evidence, precision::bits(digits, 24)))
 }
 
-/// Approximately -d ln(delta) / d epsilon, in doubles.
-fn slope(ln_delta: impl Fn(&Rational) -> Result<f64>, epsilon: &Rational) -> Result<f64> {
+/// Digits beyond those of a claim where a profile is flat.
+const FLAT: u32 = 20;
+/// Below this slope a profile is taken as flat: the room of a proof is then found from delta itself.
+const LEAST_SLOPE: f64 = 1e-6;
+
+/// How a profile goes on.
+enum Slope {
+    /// Approximately -d ln(delta) / d epsilon, in doubles.
+    Falls(f64),
+    /// It hardly falls: what is left of delta are outputs of infinite loss.
+    IsFlat,
+}
+
+/// The share of delta by which a flat profile is below it, of which the errors of a proof may be a part. An error where it is not below.
+fn below_delta(value: &Enclosure, delta: &Delta) -> Result<f64> {
+    let gap = value.upper_rational().map(|upper| Rational::from(&**delta - upper)).filter(|gap| *gap > 0);
+    let share = gap.map(|gap| Rational::from(gap / &**delta).to_f64());
+    share.filter(|share| *share > LEAST_SHARE).ok_or_else(|| Error::Unprovable { why: AT_MASS.to_string() })
+}
+
+/// The least share of delta that the sums of a checker resolve.
+const LEAST_SHARE: f64 = 1e-25;
+
+fn slope(ln_delta: impl Fn(&Rational) -> Result<f64>, epsilon: &Rational) -> Result<Slope> {
     let here = ln_delta(epsilon)?;
     let nudge = Rational::from(epsilon / 1000_u32) + Rational::from((1, 1_000_000));
     let further = Rational::from(epsilon + &nudge);
     let beyond = (here - ln_delta(&further)?) / nudge.to_f64();
-    if beyond.is_finite() && beyond > 0.0 {
-        return Ok(beyond);
+    if beyond.is_finite() {
+        return Ok(if beyond > LEAST_SLOPE { Slope::Falls(beyond) } else { Slope::IsFlat });
     }
     // Beyond the largest of bounded losses delta is zero, and has no logarithm. A smaller epsilon has one, unless delta is zero here as well.
     let back = nudge.min(Rational::from(epsilon / 2_u32));
     let before = (ln_delta(&Rational::from(epsilon - &back))? - here) / back.to_f64();
-    if before.is_finite() && before > 0.0 { Ok(before) } else { Err(Error::Unprovable { why: NO_SLOPE.to_string() }) }
+    match before.is_finite() && before > 0.0 {
+        true => Ok(Slope::Falls(before)),
+        false => Err(Error::Unprovable { why: NO_SLOPE.to_string() }),
+    }
 }
 
 const NO_DELTA: &str =
     "delta is zero, because no loss is larger than epsilon; certificates are about a delta above zero";
-const NO_SLOPE: &str =
-    "no loss is larger than this epsilon, so that delta is zero there; certificates are about a delta above zero";
+const NO_SLOPE: &str = "no finite loss is larger than this epsilon; certificates are about a delta above that of the outputs of infinite loss, and above zero";
+const AT_MASS: &str = "delta is the probability of the outputs of infinite loss, or hardly above it: the sums of a checker are rounded up and prove a larger delta alone";

@@ -54,7 +54,8 @@ impl Points {
     pub(super) fn around(function: &Function, digits: u32) -> Result<Points> {
         let &Function { whole, alpha, .. } = function;
         if *alpha <= 0 || *alpha >= 1 {
-            let expected = "a type I error above 0 and below 1: at 0 and 1 every trade-off function is 1 - alpha";
+            let expected =
+                "a type I error above 0 and below 1, because the lines of a proof touch the function between its ends";
             return Err(Error::out_of_range("alpha", rational::display(alpha), expected));
         }
         let evaluator = whole.evaluator();

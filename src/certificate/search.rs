@@ -56,7 +56,7 @@ impl Search {
         let groups = || covers.iter().flat_map(|(groups, _): &(Vec<Group>, u64)| groups);
         let fits = |law: &Law| law.discrete_sigma2().is_some_and(|sigma2| *sigma2 > Rational::from(LEAST_SIGMA2));
         if !groups().all(|group| fits(&group.law)) {
-            let why = "a contour needs discrete Gaussian noise with sigma2 above 1/20, and there are too many outcomes to enumerate, or too many digits were requested";
+            let why = "no method of the checkers fits: enumerating all outcomes would be too long or not precise enough, and a contour needs discrete Gaussian noise with sigma2 above 1/20";
             return Err(Error::Unprovable { why: why.into() });
         }
         let rho = |unit: &Unit| paths.of_unit(unit).map(|group| group.rho()).sum::<Rational>().to_f64();

@@ -54,6 +54,8 @@ pub struct Beside {
     pub promise: Option<LedgerPromise>,
     /// The conditions under which the account of the ledger holds, in sentences.
     pub conditions: Vec<String>,
+    /// Why what was entered may be more private than its account.
+    pub may_be_more_private: Option<&'static str>,
     /// What was entered; `None` if nothing was.
     ledger: Option<Ledger>,
 }
@@ -67,7 +69,7 @@ impl Beside {
             .whole()
     }
 
-    /// Whether what was entered is proven to exceed an epsilon at delta: so does everything with it.
+    /// Whether the account of what was entered exceeds an epsilon at delta: so does that of everything with it.
     pub fn breaks(&self, epsilon: &Epsilon, delta: &Delta) -> Result<bool> {
         let Some(ledger) = &self.ledger else { return Ok(false) };
         Ok(ledger.keeps(epsilon, delta)? == Certainty::No)
@@ -90,6 +92,7 @@ impl OfLedger {
             neighbors: population.neighbors,
             promise: file.promise.clone(),
             conditions: population.conditions(),
+            may_be_more_private: ledger.as_ref().and_then(|ledger| population.may_be_more_private(ledger)),
             ledger,
         }))
     }

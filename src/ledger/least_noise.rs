@@ -30,8 +30,10 @@ pub struct LeastNoise {
     pub value: Option<Rational>,
     /// Its neighbor on the grid on the less private side.
     pub not_enough: Option<Rational>,
-    /// Whether that neighbor is proven to break the promise; without a number, whether it is proven that there is none.
-    pub is_proven: bool,
+    /// Whether that neighbor breaks the promise by the account; without a number, whether what was spent before does, so that there is none.
+    pub breaks: bool,
+    /// Why everything may be more private than the account, which then proves neither.
+    pub may_be_more_private: Option<&'static str>,
 }
 
 /// The least noise of the last entry of a population, of a grid: `None` where its noise has no single number, or is searched in too many ways.
@@ -40,13 +42,21 @@ pub(super) fn of_last(population: &Population, limit: &Limit, is_by_rho: bool) -
     let Some(law) = ledger.law_of_last() else { return Ok(None) };
     let Some(question) = question(&law)? else { return Ok(None) };
     let (number, present) = (question.number.name, law.parameter().clone());
-    let nothing = |is_proven| LeastNoise { number, present: present.clone(), value: None, not_enough: None, is_proven };
+    let may_be_more_private = population.may_be_more_private(&ledger);
+    let nothing = |breaks| LeastNoise {
+        number,
+        present: present.clone(),
+        value: None,
+        not_enough: None,
+        breaks,
+        may_be_more_private,
+    };
     if spends_all(population, limit, is_by_rho)? {
         return Ok(Some(nothing(true)));
     }
     let with = |value: &Rational| ledger.with_law_of_last(&law.with_parameter(value.clone()));
     if is_by_rho {
-        return by_rho(&with, &law, &question, limit).map(Some);
+        return by_rho(&with, (&law, &question), limit, nothing(false)).map(Some);
     }
     match ledger.whole() {
         Ok(whole) if is_searched(&whole) => {}
@@ -57,7 +67,7 @@ pub(super) fn of_last(population: &Population, limit: &Limit, is_by_rho: bool) -
     let family = |value: &Rational| with(value)?.whole();
     Ok(Some(match question.answer(family, &promise, question.number.decimals)? {
         Outcome::Found(Found { value, not_enough, is_neighbor_disproved, .. }) => {
-            LeastNoise { value: Some(value), not_enough, is_proven: is_neighbor_disproved, ..nothing(false) }
+            LeastNoise { value: Some(value), not_enough, breaks: is_neighbor_disproved, ..nothing(false) }
         }
         Outcome::None { is_proven, .. } => nothing(is_proven),
     }))
@@ -70,7 +80,7 @@ fn is_searched(whole: &Whole) -> bool {
     }
 }
 
-/// Whether everything but the last entry is proven to break the promise: so does everything with it, whatever its noise.
+/// Whether the account of everything but the last entry breaks the promise: so does that of everything with it, whatever its noise.
 fn spends_all(population: &Population, limit: &Limit, is_by_rho: bool) -> Result<bool> {
     let mut before = population.clone();
     before.entries.pop();
@@ -92,16 +102,16 @@ fn breaks(ledger: &Ledger, limit: &Limit) -> Result<bool> {
 /// The number by the sum of rho, which falls with more noise.
 fn by_rho(
     with: &impl Fn(&Rational) -> Result<Ledger>,
-    law: &Law,
-    question: &Question,
+    (law, question): (&Law, &Question),
     limit: &Limit,
+    nothing: LeastNoise,
 ) -> Result<LeastNoise> {
-    let (number, present) = (question.number, law.parameter().clone());
+    let (number, present) = (question.number, &nothing.present);
     let decimals = question.decimals(None)?;
     let range = law.factors();
     let (least, most) = match number.is_more_private_above {
-        true => (Rational::from(&present * &range.least), Rational::from(&present * &range.most)),
-        false => (Rational::from(&present / &range.most), Rational::from(&present / &range.least)),
+        true => (Rational::from(present * &range.least), Rational::from(present * &range.most)),
+        false => (Rational::from(present / &range.most), Rational::from(present / &range.least)),
     };
     let grid = Grid { decimals, least, most };
     let keeps = |value: &Rational| {
@@ -116,12 +126,9 @@ fn by_rho(
             None => Some((grid.most.clone(), None)),
         },
     };
-    let number = number.name;
-    let Some((value, not_enough)) = found else {
-        return Ok(LeastNoise { number, present, value: None, not_enough: None, is_proven: false });
-    };
-    let is_proven = not_enough.as_ref().map_or(Ok(false), |other| breaks(&with(other)?, limit))?;
-    Ok(LeastNoise { number, present, value: Some(value), not_enough, is_proven })
+    let Some((value, not_enough)) = found else { return Ok(nothing) };
+    let breaks = not_enough.as_ref().map_or(Ok(false), |other| breaks(&with(other)?, limit))?;
+    Ok(LeastNoise { value: Some(value), not_enough, breaks, ..nothing })
 }
 
 /// The first parameter of a law as the number that is sought; `None` for tables, pairs, cell keys and keys with a threshold.

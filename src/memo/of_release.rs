@@ -152,10 +152,20 @@ fn row(line: &Line) -> Vec<String> {
 fn statement(subject: &Resolved, whole: &Line, advantage: &Number, more: &[Stated], request: &Request) -> Vec<String> {
     let delta = rational::display(&request.delta);
     let more_private = subject.may_be_more_private();
-    let mut said = match &whole.epsilon {
+    // The inputs say neither who may differ nor how often everything is released.
+    let unit = subject.unit();
+    let everything = match unit.repeat {
+        1 => String::new(),
+        repeat => {
+            format!("Everything described in the inputs is released {repeat} times, each time with noise of its own. ")
+        }
+    };
+    let difference = unit.difference();
+    let mut said = vec![unborne(&format!("{everything}Neighbors are two data sets of which {difference}."))];
+    said.extend(match &whole.epsilon {
         Some(epsilon) => of_epsilon(epsilon, more_private, &delta),
         None => vec![unborne(&of_infinite_losses(subject, more_private, &delta))],
-    };
+    });
     if let Some(why) = more_private {
         said.push(unborne(&format!("The mechanism may be more private: {why}.")));
     }

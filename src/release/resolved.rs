@@ -346,8 +346,9 @@ impl Resolved {
         if self.repeats_a_choice() {
             return Some("each release may be of other counts, and releases of the same counts have less loss");
         }
-        self.is_release_twice
-            .then_some("a query with a single cell, if there is one, is counted like all others, and no record leaves it")
+        self.is_release_twice.then_some(
+            "a query with a single cell, if there is one, is counted like all others, and no record leaves it",
+        )
     }
 
     /// Of what an exact number is that, after "certified": of the mechanism, of the worst one with the guarantees, or of the account alone.
@@ -366,6 +367,11 @@ impl Resolved {
     /// Whether several releases have counts of which the data decide how they change: the account takes the worst for each release.
     fn repeats_a_choice(&self) -> bool {
         self.repeat > 1 && self.total.counts().iter().any(|counts| counts.law.has_alternatives())
+    }
+
+    /// The same, which may be more private than its account for this reason as well.
+    pub fn at_most_as_private(self, why: Option<&'static str>) -> Self {
+        Resolved { releases_may_be_more_private: self.releases_may_be_more_private.or(why), ..self }
     }
 
     /// All noise.

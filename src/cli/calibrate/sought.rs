@@ -61,6 +61,13 @@ impl Args {
                 );
             }
             others.neighbors = Some(beside.neighbors);
+            if others.group != 1 {
+                bail!(
+                    "--group {}: the ledger {} is an account for one record: leave it out",
+                    others.group,
+                    beside.name
+                );
+            }
         }
         let promise = beside.as_ref().and_then(|beside| beside.promise.as_ref());
         self.refuse_beside_a_mark(&question, promise.is_some())?;
@@ -171,7 +178,8 @@ impl Args {
                     _ => false,
                 };
                 let at_end = [&range.0, &range.1].into_iter().find_map(|end| with(end).ok());
-                let may_be_less = at_end.and_then(|subject| subject.may_be_more_private());
+                let of_ledger = beside.and_then(|beside| beside.may_be_more_private);
+                let may_be_less = of_ledger.or(at_end.and_then(|subject| subject.may_be_more_private()));
                 return Ok(Err(Nothing { question, is_proven: is_proven || is_spent, is_spent, may_be_less, range }));
             }
         };
@@ -183,7 +191,7 @@ impl Args {
         if let Some(beside) = beside {
             subject.title = format!("{}, beside everything in the ledger {}", subject.title, beside.name);
             subject.whole = account;
-            subject = subject.under(&beside.conditions);
+            subject = subject.under(&beside.conditions).at_most_as_private(beside.may_be_more_private);
         }
         Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target }))
     }
@@ -230,7 +238,7 @@ impl Sought {
         };
         let other = match request.goal.is_of_outputs() {
             true => format!(
-                "{other}; posteriors of outputs rise and fall with the noise, so that other numbers may keep the promise too, and larger ones break it"
+                "{other}; posteriors of outputs rise and fall with the noise, so that smaller numbers may keep the promise too, and larger ones may break it"
             ),
             false => other,
         };
@@ -258,7 +266,8 @@ impl Nothing {
             "found": null,
             "value": null,
             "not_enough": null,
-            "proven": self.is_proven,
+            // An account that is only an upper bound proves no absence.
+            "proven": self.is_proven && self.may_be_less.is_none(),
             "may_be_more_private": self.may_be_less,
             "least": exact(&self.range.0),
             "most": exact(&self.range.1),
@@ -268,9 +277,12 @@ impl Nothing {
     fn in_words(&self, request: &Request) -> String {
         let (name, [least, most]) = (self.question.number.name, [&self.range.0, &self.range.1].map(exact_text));
         let known = match self.is_proven {
-            true if self.is_spent => {
-                format!("no {name} keeps the target: what the ledger has spent is proven to break it")
-            }
+            true if self.is_spent => match self.may_be_less {
+                None => format!("no {name} keeps the target: what the ledger has spent is proven to break it"),
+                Some(why) => format!(
+                    "no {name} keeps the target by this account: what the ledger has spent breaks it. The account is an upper bound: {why}"
+                ),
+            },
             true => match self.may_be_less {
                 None => format!("no {name} from {least} to {most} keeps the target: proven at the most private end"),
                 Some(why) => format!(

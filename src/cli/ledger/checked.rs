@@ -89,9 +89,9 @@ fn notes(decisions: &[Decision]) -> String {
 
 /// What is known of the number.
 fn of_least_noise(least: &LeastNoise) -> String {
-    let LeastNoise { number, present, value, not_enough, is_proven } = least;
+    let LeastNoise { number, present, value, not_enough, breaks, .. } = least;
     let Some(value) = value else {
-        return match is_proven {
+        return match breaks {
             true => format!("what was spent before breaks the promise by this account, whatever {number} is"),
             false => format!("no {number} was found with which the promise is kept"),
         };
@@ -102,7 +102,7 @@ fn of_least_noise(least: &LeastNoise) -> String {
         exact_text(present)
     );
     match not_enough {
-        Some(other) if *is_proven => format!("{kept}, and with {} it does not by this account", exact_text(other)),
+        Some(other) if *breaks => format!("{kept}, and with {} it does not by this account", exact_text(other)),
         Some(other) => format!("{kept}; of {} it is not known", exact_text(other)),
         None => format!("{kept}; the range of numbers ends there"),
     }
@@ -119,7 +119,9 @@ fn candidate(decision: &Decision) -> Value {
             "present": exact(&least.present),
             "found": least.value.as_ref().map(exact),
             "not_enough": least.not_enough.as_ref().map(exact),
-            "proven": least.is_proven,
+            // An account that is only an upper bound proves no absence.
+            "proven": least.breaks && least.may_be_more_private.is_none(),
+            "may_be_more_private": least.may_be_more_private,
         })
     });
     object

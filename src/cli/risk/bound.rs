@@ -319,7 +319,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let is_bound = subject.may_be_more_private().is_some();
     about_numbers(subject.unit(), is_bound).iter().for_each(|line| page.text(format!("{line}\n")));
     if finite(&found.total.bound.epsilon).is_none() {
-        page.text("Outputs that only one of two neighbors can have are accounted for: no epsilon is finite at this delta.\n");
+        page.text(
+            "Outputs that only one of two neighbors can have are accounted for: no epsilon is finite at this delta.\n",
+        );
     }
     page.text(format!("{}\n", allowed.formula()));
     if matches!(allowed, Allowed::Zcdp) && subject.whole.infinite_loss().is_some() {
