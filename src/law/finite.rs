@@ -97,11 +97,6 @@ impl Mass {
     pub(crate) fn one_minus_exp(exponent: Rational, a: Rational) -> Mass {
         Mass { exponent, factor: Factor::OneMinusExp(a) }
     }
-
-    fn enclosure(&self, bits: u32) -> Enclosure {
-        let falling = Enclosure::rational(&-self.exponent.clone(), bits).exp();
-        self.factor.enclosure(bits).map_or(falling.clone(), |factor| falling.mul(&factor))
-    }
 }
 
 impl Factor {
@@ -271,52 +266,19 @@ impl Finite {
 
     /// The sum of the masses tilted by exp(c loss), relative to the exponent that is returned beside it. Of many masses only those that matter are computed.
     fn tilted_sum(&self, c: &Rational, bits: u32) -> (Enclosure, Rational) {
-        let mut sum = Enclosure::double(0.0, bits);
         let Some(near) = self.near(c, f64::from(bits) + 32.0) else {
             let (weights, least) = self.tilted(c, bits);
-            return (weights.iter().fold(sum, |sum, weight| sum.add(weight)), least);
+            let zero = Enclosure::double(0.0, bits);
+            return (weights.iter().fold(zero, |sum, weight| sum.add(weight)), least);
         };
         let slope = Rational::from(c * &self.step);
-        let exponent = |k: usize| Rational::from(&slope * self.steps(k)) + &self.masses[k].exponent;
-        let near: Vec<(usize, Rational)> = near.into_iter().map(|k| (k, exponent(k))).collect();
-        let least = near.iter().map(|(_, exponent)| exponent).min().cloned().unwrap_or_default();
-        for (k, exponent) in &near {
-            let falling = Enclosure::rational(&Rational::from(&least - exponent), bits).exp();
-            sum =
-                sum.add(&self.masses[*k].factor.enclosure(bits).map_or(falling.clone(), |factor| falling.mul(&factor)));
-        }
-        // Each of the others is at most exp(-(bits + 32)), and there are fewer than 2^32 of them.
-        let rest = Enclosure::double(1.0, bits).times_power_of_two(-i64::from(bits));
-        (sum.add(&Enclosure::double(0.0, bits).hull(&rest)), least)
+        sum_of_near(&self.masses, near, bits, |k| Rational::from(&slope * self.steps(k)) + &self.masses[k].exponent)
     }
 
-    /// The masses whose exponential, tilted by exp(c loss), is not far below the largest: all others are below it by a factor of exp(-reach) or more, and their factors
-    /// are at most one. `None` where there are few masses, or all of them are near.
+    /// The masses whose exponential, tilted by exp(c loss), is not far below the largest: see [`near_among`].
     fn near(&self, c: &Rational, reach: f64) -> Option<Vec<usize>> {
-        if self.masses.len() < MANY {
-            return None;
-        }
         let slope = Rational::from(c * &self.step).to_f64();
-        // With a bound on the roundings of both doubles, of the product and of the sum: below 8 2^-53 of the sizes.
-        let outline = |(k, mass): (usize, &Mass)| {
-            let (tilt, own) = (slope * self.steps(k).to_f64(), mass.exponent.to_f64());
-            (tilt + own, 1e-15 * (tilt.abs() + own.abs()) + f64::MIN_POSITIVE)
-        };
-        let all: Vec<(f64, f64)> = self.masses.iter().enumerate().map(outline).collect();
-        let least = all.iter().map(|(exponent, error)| exponent + error).fold(f64::INFINITY, f64::min);
-        let is_at_most_one = |factor: &Factor| match factor {
-            Factor::Exactly(number) => *number <= 1,
-            Factor::OneMinusExp(_) => true,
-            Factor::Response { weight, .. } => *weight <= 1,
-        };
-        // One double further for each difference.
-        let reach = reach * (1.0 + 1e-12) + 1e-12 * least.abs();
-        let is_far = |k: usize| {
-            let (exponent, error) = all[k];
-            exponent - error - least > reach && is_at_most_one(&self.masses[k].factor)
-        };
-        let near: Vec<usize> = (0..all.len()).filter(|k| !is_far(*k)).collect();
-        (least.is_finite() && near.len() < self.masses.len()).then_some(near)
+        near_among(&self.masses, (slope, &|k| self.steps(k).to_f64()), reach)
     }
 
     /// The masses under P given that the loss is finite, from the largest loss down.
@@ -327,18 +289,24 @@ impl Finite {
         weights.iter().map(|weight| weight.mul(&total)).collect()
     }
 
-    /// Encloses the probability of the outcomes that a neighbor cannot have.
+    /// Encloses the probability of the outcomes that a neighbor cannot have, with a relative error of about 2^-bits.
     pub(crate) fn infinite_mass(&self, bits: u32) -> Enclosure {
         let sum = |masses: &[Mass]| {
-            let zero = Enclosure::double(0.0, bits);
-            masses.iter().fold(zero, |sum, mass| sum.add(&mass.enclosure(bits)))
+            let near = near_among(masses, (0.0, &|_| 0.0), f64::from(bits) + 32.0);
+            let near = near.unwrap_or_else(|| (0..masses.len()).collect());
+            sum_of_near(masses, near, bits, |k| masses[k].exponent.clone())
         };
         match &self.infinite {
             Infinite::Never => Enclosure::double(0.0, bits),
             Infinite::Exactly(mass) => Enclosure::rational(mass, bits),
+            Infinite::Masses(masses) if masses.is_empty() => Enclosure::double(0.0, bits),
+            Infinite::Masses(_) if self.masses.is_empty() => Enclosure::double(1.0, bits),
             Infinite::Masses(masses) => {
-                let infinite = sum(masses);
-                infinite.div(&infinite.add(&sum(&self.masses)))
+                let ((infinite, of_infinite), (finite, of_finite)) = (sum(masses), sum(&self.masses));
+                // I / (I + F) = x / (1 + x) with x = I / F.
+                let apart = Enclosure::rational(&(of_finite - of_infinite), bits).exp();
+                let odds = infinite.div(&finite).mul(&apart);
+                odds.div(&odds.add(&Enclosure::double(1.0, bits)))
             }
         }
     }
@@ -358,6 +326,58 @@ impl Finite {
         let losses = (0..self.masses.len()).map(|k| self.loss(k).to_f64()).collect();
         InDoubles { losses, ln_masses }.normalized()
     }
+}
+
+/// The sum of these masses alone, each tilted to an exponent, and of others that are below the largest by exp(-(bits + 32)) or more: relative to the exponent that is
+/// returned beside it.
+fn sum_of_near(
+    masses: &[Mass],
+    near: Vec<usize>,
+    bits: u32,
+    exponent: impl Fn(usize) -> Rational,
+) -> (Enclosure, Rational) {
+    let are_all = near.len() == masses.len();
+    let near: Vec<(usize, Rational)> = near.into_iter().map(|k| (k, exponent(k))).collect();
+    let least = near.iter().map(|(_, exponent)| exponent).min().cloned().unwrap_or_default();
+    let mut sum = Enclosure::double(0.0, bits);
+    for (k, exponent) in &near {
+        let falling = Enclosure::rational(&Rational::from(&least - exponent), bits).exp();
+        sum = sum.add(&masses[*k].factor.enclosure(bits).map_or(falling.clone(), |factor| falling.mul(&factor)));
+    }
+    if are_all {
+        return (sum, least);
+    }
+    // Each of the others is at most exp(-(bits + 32)), and there are fewer than 2^32 of them.
+    let rest = Enclosure::double(1.0, bits).times_power_of_two(-i64::from(bits));
+    (sum.add(&Enclosure::double(0.0, bits).hull(&rest)), least)
+}
+
+/// The masses whose exponential is not far below the largest: all others are below it by a factor of exp(-reach) or more, and their factors are at most one. Each exponent
+/// is that of the mass plus the slope times a number. `None` where there are few masses, or all of them are near.
+fn near_among(masses: &[Mass], (slope, steps): (f64, &dyn Fn(usize) -> f64), reach: f64) -> Option<Vec<usize>> {
+    if masses.len() < MANY {
+        return None;
+    }
+    // With a bound on the roundings of both doubles, of the product and of the sum: below 8 2^-53 of the sizes.
+    let outline = |(k, mass): (usize, &Mass)| {
+        let (tilt, own) = (slope * steps(k), mass.exponent.to_f64());
+        (tilt + own, 1e-15 * (tilt.abs() + own.abs()) + f64::MIN_POSITIVE)
+    };
+    let all: Vec<(f64, f64)> = masses.iter().enumerate().map(outline).collect();
+    let least = all.iter().map(|(exponent, error)| exponent + error).fold(f64::INFINITY, f64::min);
+    let is_at_most_one = |factor: &Factor| match factor {
+        Factor::Exactly(number) => *number <= 1,
+        Factor::OneMinusExp(_) => true,
+        Factor::Response { weight, .. } => *weight <= 1,
+    };
+    // One double further for each difference.
+    let reach = reach * (1.0 + 1e-12) + 1e-12 * least.abs();
+    let is_far = |k: usize| {
+        let (exponent, error) = all[k];
+        exponent - error - least > reach && is_at_most_one(&masses[k].factor)
+    };
+    let near: Vec<usize> = (0..all.len()).filter(|k| !is_far(*k)).collect();
+    (least.is_finite() && near.len() < masses.len()).then_some(near)
 }
 
 /// The losses and masses of one count in doubles.

@@ -95,11 +95,10 @@ impl InfiniteLoss {
 
     /// Encloses the probability that every loss is finite, and that of its complement, both with a relative error of about 2^-bits.
     fn shares(&self, bits: u32) -> (Enclosure, Enclosure) {
-        // ln(1 - d) of a small d keeps its digits if 1 - d does; masses below 2^-4000 are beyond every delta that can be requested.
+        // ln(1 - d) of a small d has its digits; of a d close to 1 it has as many as 1 - d.
         let mut more = bits + 64;
         loop {
-            let (zero, one) = (Enclosure::double(0.0, more), Enclosure::double(1.0, more));
-            let mut ln = zero;
+            let mut ln = Enclosure::double(0.0, more);
             for group in &self.groups {
                 let Some(mass) = group.law.finite(group.shift).map(|one| one.infinite_mass(more)) else { continue };
                 // A probability of at least one is one: neighbors have no outcome in common.
@@ -107,7 +106,7 @@ impl InfiniteLoss {
                     return (Enclosure::double(0.0, bits), Enclosure::double(1.0, bits));
                 }
                 let copies = Enclosure::rational(&(Rational::from(group.copies) * self.times), more);
-                ln = ln.add(&one.sub(&mass).ln().mul(&copies));
+                ln = ln.add(&mass.negate().ln_1p().mul(&copies));
             }
             let (survival, mass) = (ln.exp(), ln.exp_m1().negate());
             let width = Float::with_val(64, mass.upper() - mass.lower());

@@ -215,6 +215,14 @@ impl Enclosure {
         directed!(self.bits(), self.lower.ln_ref(), self.upper.ln_ref())
     }
 
+    /// Encloses ln(1 + x), which is increasing, to as many digits as x where x is small; the lower end is -infinity if the interval contains -1 or numbers below.
+    pub fn ln_1p(&self) -> Self {
+        if self.lower <= -1 {
+            return Enclosure::double(1.0, self.bits()).add(self).ln();
+        }
+        directed!(self.bits(), self.lower.ln_1p_ref(), self.upper.ln_1p_ref())
+    }
+
     /// Upper bound on ln of a non-negative number, as a double.
     pub(crate) fn ln_above(&self) -> f64 {
         rounded(64, self.upper.ln_ref(), Round::Up).to_f64_round(Round::Up)
