@@ -63,6 +63,11 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     }
     // The concentrated bound holds for every account, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
+    // Where samples are rare, central moments give a far lower one.
+    let ceiling = match evaluator {
+        Evaluator::Sampled(sampled) => sampled.epsilon_above(delta).map_or(ceiling, |above| above.min(ceiling)),
+        _ => ceiling,
+    };
     let request = Request { delta, ceiling, digits };
     let Evaluator::Family(family) = evaluator else { return request.of_one(evaluator) };
     match request.of_largest(family) {
@@ -397,11 +402,11 @@ impl Request<'_> {
             _ => match evaluator.enclose(&upper, self.digits, &session) {
                 Ok(proof) => proof.proof,
                 Err(Error::OutOfTime) => {
-                    Proof::bound("the bound by zCDP and what was proven within the limit of effort")
+                    Proof::bound("what was proven within the limit of effort, beside the bound by zCDP or by moments")
                 }
-                Err(error) if error.is_beyond_reach() => {
-                    Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine")
-                }
+                Err(error) if error.is_beyond_reach() => Proof::bound(
+                    "the bound by zCDP or by moments alone: the losses are beyond the reach of every engine",
+                ),
                 Err(error) => return Err(error),
             },
         };

@@ -9,6 +9,7 @@ use crate::{
         engine::{request::check_epsilon, session::Session},
         gaussian,
         limit::Limit,
+        parameter::Delta,
         sampled::{Direction, SampledSum, Side},
         second::{Means, SecondEnclosure},
         stop::Stop,
@@ -80,6 +81,11 @@ impl SampledEvaluator {
     /// Mean and standard deviation of the loss of a removed record, in doubles: for searches.
     pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
         self.sum.mean_and_deviation_approx()
+    }
+
+    /// An epsilon below 1 at which delta is proven to be at most this one, where samples are rare.
+    pub(crate) fn epsilon_above(&self, delta: &Delta) -> Option<f64> {
+        self.sum.epsilon_above(delta)
     }
 
     /// Its logarithm in doubles, an approximation without proof.

@@ -116,17 +116,19 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Where no contour serves: between zero and the least of three bounds.
+    /// Where no contour serves: between zero and the least of four bounds.
     fn without_contour(&self, digits: u32) -> Result<Answer> {
         let unsampled = self.sum.above(self.epsilon, digits);
-        let others = [self.above_by_moment()?, Some(self.sum.above_by_mixture(self.epsilon, digits))];
+        let by_mixture = self.sum.above_by_mixture(self.epsilon, digits);
+        let by_central = self.sum.above_by_central_moments(self.epsilon);
+        let others = [self.above_by_moment()?, Some(by_mixture), by_central];
         let upper = others.into_iter().flatten().fold(unsampled.upper().clone(), |a, b| enclosure::smaller(&a, &b));
         let above = Enclosure::new(Float::new(BITS), upper);
         let value = match self.side {
             Side::Delta => above,
             Side::Complement => Enclosure::double(1.0, BITS).sub(&above),
         };
-        let why = "no contour: the least of the same noise without sampling, of one moment of the loss, and of the probability of no sampled step";
+        let why = "no contour: the least of the same noise without sampling, of one moment of the loss, of central moments, and of the probability of no sampled step";
         Ok(Answer { met: false, value, proof: Proof::bound(why) })
     }
 

@@ -30,6 +30,7 @@
 //! is a sum of positive terms: the profile at eps - 2 pi m / h, times exp(-2 pi m c / h) (`contour`). Between -1 and 0 the same integral is -(1 - delta).
 
 mod arithmetic;
+mod central;
 mod closed;
 mod contour;
 mod line;

@@ -1,13 +1,17 @@
 //! The sums, and their moments.
 
+use std::sync::OnceLock;
+
 use rug::{Float, Rational};
 
 use super::{
-    Direction, Phase, line,
+    Direction, Phase,
+    central::CentralMoments,
+    line,
     table::{Table, mean_and_variance},
 };
 use crate::{
-    loss::{gaussian, second::binomial},
+    loss::{gaussian, parameter::Delta, second::binomial},
     numeric::{Enclosure, precision},
 };
 
@@ -19,6 +23,8 @@ pub(crate) struct SampledSum {
     pub(super) tables: Vec<Table>,
     /// The rho of the noise without sampling.
     pub(super) rho: Rational,
+    /// For bounds where samples are rare.
+    central: OnceLock<CentralMoments>,
 }
 
 impl PartialEq for SampledSum {
@@ -45,7 +51,7 @@ impl SampledSum {
         }
         sampled.sort_by(|a, b| (&a.rate, &a.sigma2).cmp(&(&b.rate, &b.sigma2)));
         let tables = sampled.iter().map(Table::new).collect();
-        SampledSum { phases: sampled, tables, rho }
+        SampledSum { phases: sampled, tables, rho, central: OnceLock::new() }
     }
 
     /// The rho of the same noise without sampling: sampling can only make losses smaller, because both hypotheses of a step are mixtures of one law
@@ -111,6 +117,20 @@ impl SampledSum {
             false => gaussian::hockey_stick(&self.rho, epsilon, digits),
         };
         never.exp_m1().negate().add(&unsampled).upper().clone()
+    }
+
+    fn central(&self) -> &CentralMoments {
+        self.central.get_or_init(|| CentralMoments::of(&self.phases, &self.rho))
+    }
+
+    /// Upper bound on both directions by central moments, where samples are rare.
+    pub(super) fn above_by_central_moments(&self, epsilon: &Rational) -> Option<Float> {
+        self.central().delta_above(epsilon)
+    }
+
+    /// An epsilon at which they prove that delta is at most this one, if there is one below 1.
+    pub(crate) fn epsilon_above(&self, delta: &Delta) -> Option<f64> {
+        self.central().epsilon_above(delta)
     }
 
     /// Upper bound on both directions by moments of integer order, which share no code with the contour.
