@@ -251,8 +251,18 @@ impl Atoms {
     /// The predicted cost of a request, from the lengths of its lists alone; nothing is enumerated. A request that must be repeated with finer masses
     /// costs more than this.
     pub fn cost(&self, query: &Query, digits: u32) -> Cost {
+        self.cost_at(self.first_place(query, digits), query.passes())
+    }
+
+    fn first_place(&self, query: &Query, digits: u32) -> Place {
         let cut = first_cut(digits);
-        self.cost_at(Place::new(self.tilt(query), cut, table::mantissa_words(cut)), query.passes())
+        Place::new(self.tilt(query), cut, table::mantissa_words(cut))
+    }
+
+    /// The first lists that a request needs: the bits of their tilt, and those at which masses are cut.
+    pub(super) fn place_of(&self, query: &Query, digits: u32) -> (u64, u32) {
+        let place = self.first_place(query, digits);
+        (place.tilt, place.cut)
     }
 
     /// Whether its lists fit into the memory that they may take.

@@ -65,7 +65,7 @@ impl Engine for Enumeration {
         Cost::Seconds { alone, shared }
     }
 
-    fn enclose(&self, request: &Prepared, _: &Session) -> Result<Answer> {
+    fn enclose(&self, request: &Prepared, session: &Session) -> Result<Answer> {
         let (at, digits) = (&request.request.at, request.digits());
         let listed = match request.request.functional {
             Functional::HockeyStick => self.atoms.hockey_stick(at, digits),
@@ -74,7 +74,10 @@ impl Engine for Enumeration {
         };
         // Lists that do not fit are refused before they are made.
         let listed = listed?;
-        effort::spend(Effort::of_seconds(self.atoms.cost(&request.request.query(), digits).seconds));
+        let cost = self.atoms.cost(&request.request.query(), digits);
+        // The lists of an earlier request of the same answer serve this one.
+        let makes_lists = session.makes_lists(self.atoms.place_of(&request.request.query(), digits));
+        effort::spend(Effort::of_seconds(if makes_lists { cost.seconds } else { cost.seconds_each }));
         Ok(listed.into())
     }
 

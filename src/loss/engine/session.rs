@@ -51,6 +51,8 @@ pub(crate) struct Session {
     answered: RefCell<Option<Answered>>,
     /// The engines that did not serve, and the fewest digits to which they did not.
     failed: RefCell<Vec<(&'static str, u32)>>,
+    /// The lists of losses whose making was counted, by the bits of their tilt and of their masses.
+    listed: RefCell<Vec<(u64, u32)>>,
     /// The same of the sum in which groups are merged.
     reduced: OnceCell<Box<Session>>,
 }
@@ -78,8 +80,8 @@ impl Session {
     fn new(deadline: Limit, stop: &Stop, is_shared: bool) -> Session {
         let (known, rough, answered, failed) =
             (RefCell::default(), RefCell::default(), RefCell::default(), RefCell::default());
-        let reduced = OnceCell::new();
-        Session { deadline, stop: stop.clone(), is_shared, known, rough, answered, failed, reduced }
+        let (listed, reduced) = (RefCell::default(), OnceCell::new());
+        Session { deadline, stop: stop.clone(), is_shared, known, rough, answered, failed, listed, reduced }
     }
 
     /// Of a single request.
@@ -152,6 +154,16 @@ impl Session {
     pub(crate) fn has_prepared(&self, engine: &str, digits: u32) -> bool {
         let answered = self.answered.borrow();
         answered.as_ref().is_some_and(|last| last.engine == engine && digits <= last.digits + FEW_DIGITS)
+    }
+
+    /// Whether these lists of losses are the first of their kind in this session: others of it find them made.
+    pub(crate) fn makes_lists(&self, lists: (u64, u32)) -> bool {
+        let mut listed = self.listed.borrow_mut();
+        let is_first = !listed.contains(&lists);
+        if is_first {
+            listed.push(lists);
+        }
+        is_first
     }
 
     /// The digits to which that engine answered; 0 where another one did.
