@@ -8,10 +8,12 @@
 
 mod place;
 
+use std::sync::Arc;
+
 use rug::Rational;
 
 use self::place::{Mass, place_above, place_below};
-use super::{ends::Ends, listed::Listed};
+use super::{ends::Ends, kept, listed::Listed};
 use crate::numeric::Enclosure;
 
 /// The standard deviations of the sum on each side of its mean in which almost all of it lies.
@@ -26,7 +28,7 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 const MOST_POINTS: usize = 40_000;
 
 /// Outcomes, and the number of counts that have them.
-pub(super) type Terms<'a> = Vec<(&'a Listed, u64)>;
+pub(super) type Terms = Vec<(Arc<Listed>, u64)>;
 
 /// A measure of losses on a grid.
 #[derive(Clone, Debug)]
@@ -59,6 +61,10 @@ struct Goal {
 
 /// Variance of the finite loss of one count, and its range, approximately.
 fn outline(listed: &Listed) -> (f64, [f64; 2]) {
+    *listed.outline.get_or_init(|| outline_of(listed))
+}
+
+fn outline_of(listed: &Listed) -> (f64, [f64; 2]) {
     let middle = |ends: Ends| (ends.lower + ends.upper) / 2.0;
     let all = || listed.common.iter().map(|one| (one.p.upper, middle(one.loss)));
     let mass: f64 = all().map(|(p, _)| p).sum::<f64>().max(f64::MIN_POSITIVE);
@@ -70,6 +76,10 @@ fn outline(listed: &Listed) -> (f64, [f64; 2]) {
 
 /// The distance of losses that all lie on a lattice from the least, if they do; approximately.
 fn lattice(listed: &Listed) -> Option<f64> {
+    *listed.lattice.get_or_init(|| lattice_of(listed))
+}
+
+fn lattice_of(listed: &Listed) -> Option<f64> {
     let mut losses: Vec<f64> = listed.common.iter().map(|one| one.loss.lower).collect();
     losses.sort_by(f64::total_cmp);
     let size = losses.first()?.abs().max(losses.last()?.abs());
@@ -119,9 +129,14 @@ impl OnGrid {
         for (listed, copies) in terms {
             let step = goal.step(listed)?;
             let of = |is_above| Measure::of(listed, step, is_above)?.repeated(*copies, points);
-            all.push(OnGrid { both: [of(false)?, of(true)?] });
+            all.push(kept::power(listed, (step, points), *copies, || Some(OnGrid { both: [of(false)?, of(true)?] }))?);
         }
         OnGrid::sum(all, points)
+    }
+
+    /// The number of points of both measures.
+    pub fn points(&self) -> usize {
+        self.both.iter().map(|measure| measure.masses.len()).sum()
     }
 
     /// The sum of independent losses, those on the finest grids first. A sum with more than twice `points` points moves to a coarser grid.

@@ -1,6 +1,6 @@
 //! The outcomes of one count under both hypotheses, listed from the parameters of its noise.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use rug::Rational;
 
@@ -44,6 +44,9 @@ pub(super) struct Listed {
     pub beyond: [f64; 2],
     /// Whether the hypotheses exchanged are the same pair.
     pub is_symmetric: bool,
+    /// Of the finite losses, once they are needed: variance and range, and the distance of a lattice; approximately.
+    pub outline: OnceLock<(f64, [f64; 2])>,
+    pub lattice: OnceLock<Option<f64>>,
 }
 
 impl Listed {
@@ -51,7 +54,9 @@ impl Listed {
     pub fn exchanged(&self) -> Self {
         let of = |one: &Outcome| Outcome { p: one.q, q: one.p, loss: one.loss.negated() };
         let ([first, second], [p, q]) = (self.alone, self.beyond);
-        Listed { common: self.common.iter().map(of).collect(), alone: [second, first], beyond: [q, p], ..*self }
+        let common = self.common.iter().map(of).collect();
+        let is_symmetric = self.is_symmetric;
+        Listed { common, alone: [second, first], beyond: [q, p], is_symmetric, ..Listed::default() }
     }
 
     /// From exact probabilities under both.

@@ -8,12 +8,13 @@
 
 mod ends;
 mod grid;
+mod kept;
 mod listed;
 mod routes;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rug::Rational;
 
@@ -62,7 +63,7 @@ pub struct Definition {
 pub struct Defined {
     definition: Definition,
     /// For each way to choose, a record that is removed and one that is added; `None` where it says nothing.
-    ways: Arc<OnceLock<Option<Vec<Both>>>>,
+    ways: kept::Ways,
 }
 
 impl PartialEq for Defined {
@@ -85,7 +86,7 @@ type Choice = Vec<(Arc<Listed>, u64)>;
 impl Defined {
     /// Of this definition.
     pub fn new(definition: Definition) -> Self {
-        Defined { definition, ways: Arc::default() }
+        Defined { ways: kept::ways(&definition), definition }
     }
 
     /// delta(epsilon) where a record is removed, and where it is added: the largest over all choices. `None` where it says nothing.
@@ -200,10 +201,11 @@ impl Definition {
         let of = |way: &Way| -> Option<Both> {
             let of_direction = |is_added: bool| {
                 let of_count = |(listed, is_opposite, copies): &(Arc<Listed>, bool, u64)| {
-                    (if *is_opposite != is_added { listed.exchanged() } else { (**listed).clone() }, *copies)
+                    // A symmetric pair is the same one, exchanged.
+                    let is_exchanged = *is_opposite != is_added && !listed.is_symmetric;
+                    (if is_exchanged { Arc::new(listed.exchanged()) } else { Arc::clone(listed) }, *copies)
                 };
-                let all: Vec<(Listed, u64)> = way.iter().map(of_count).collect();
-                let terms: Terms = all.iter().map(|(listed, copies)| (listed, *copies)).collect();
+                let terms: Terms = way.iter().map(of_count).collect();
                 OnGrid::of(&terms, points).map(Arc::new)
             };
             let remove = of_direction(false)?;
@@ -245,11 +247,9 @@ impl Definition {
             return None;
         }
         let shift = counts.shift.checked_mul(self.group)?;
-        let pairs = listed::pairs(&counts.law, shift, counts.shift, is_exact)?;
-        let pairs: Vec<(u64, Arc<Listed>)> =
-            pairs.into_iter().map(|(records, listed)| (records, Arc::new(listed))).collect();
+        let pairs = kept::pairs(&counts.law, shift, counts.shift, is_exact)?;
         if !has_choice {
-            return Some(pairs.into_iter().map(|(_, listed)| vec![(listed, copies)]).collect());
+            return Some(pairs.iter().map(|(_, listed)| vec![(Arc::clone(listed), copies)]).collect());
         }
         // The largest number of changes by one record: each record changes up to all of these counts.
         let changes = copies.checked_mul(self.group)?;

@@ -59,7 +59,7 @@ impl Definition {
             let [only] = &self.choices_of(counts)?[..] else { return None };
             all.push(only.clone());
         }
-        let terms: Terms = all.iter().flatten().map(|(listed, copies)| (&**listed, copies * times)).collect();
+        let terms: Terms = all.iter().flatten().map(|(listed, copies)| (Arc::clone(listed), copies * times)).collect();
         if terms.iter().any(|(listed, _)| !listed.is_symmetric) {
             return None;
         }
