@@ -124,10 +124,10 @@ pub enum Error {
     /// A composition without any mechanism.
     #[error("nothing to account for: the composition has no mechanism; name at least one count, level or release")]
     EmptyComposition,
-    /// A privacy target that no noise meets.
+    /// A privacy target that the largest noise does not meet, nor any that was tried.
     #[error(
-        "epsilon {epsilon} at delta {delta} is out of reach: no noise up to sigma2 = 1e12 has it; request a larger epsilon or \
-         delta"
+        "epsilon {epsilon} at delta {delta} is out of reach: the largest noise, up to sigma2 = 1e12, does not have it, and no smaller \
+         one was found that has; request a larger epsilon or delta"
     )]
     OutOfReach {
         /// The target epsilon.

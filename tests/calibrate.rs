@@ -517,3 +517,15 @@ fn where_no_number_is_found_the_answer_says_whether_there_is_none() {
         assert!(answer["found"].is_null() && answer["proven"] == is_proven, "{answer}");
     }
 }
+
+/// Numbers with which a target is just reached: the next ones are proven to miss it.
+#[test]
+fn a_guarantee_that_just_reaches_its_target_is_found() {
+    for (rest, found) in [
+        (&["--approximate", "?:1e-3", "--epsilon", "0.9", "--delta", "1e-3"][..], "0.9"),
+        (&["--approximate", "0.9:?x2", "--pure", "1/7", "--epsilon", "2", "--delta", "0.0199"], "0.01"),
+    ] {
+        let answer = json(&[&["calibrate"], rest].concat());
+        assert_eq!((answer["found"].to_string(), &answer["proven"]), (found.to_string(), &true.into()), "{answer}");
+    }
+}

@@ -11,7 +11,7 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Composition, Counts,
-    calibrate::{Grid, guess, meets},
+    calibrate::{Grid, Sought, guess, meets, meets_at},
     conversions,
     profile::Account,
     stretches,
@@ -101,8 +101,10 @@ pub fn allocate_until(
     check(targets)?;
     let composition = |sigma2: &[Rational]| Ok(composition(targets, sigma2)?.until(stop));
     let target = Enclosure::rational(epsilon, 160);
-    let keeps =
-        |sigma2: &[Rational]| -> Result<bool> { Ok(meets(&composition(sigma2)?, &target, delta)? == Certainty::Yes) };
+    let exactly = Sought::Exactly(epsilon);
+    let keeps = |sigma2: &[Rational]| -> Result<bool> {
+        Ok(meets_at(&composition(sigma2)?, &exactly, delta)? == Certainty::Yes)
+    };
     let largest: Vec<Rational> = targets.iter().map(most_tried).collect();
     if !keeps(&largest)? {
         if let Some(sigma2) = one_below(targets, &largest, decimals, (&target, delta), stop)? {

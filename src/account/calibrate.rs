@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::profile::Account;
+use super::{exact, profile::Account};
 use crate::{
     error::{Error, Result},
     law::Direction,
@@ -21,40 +21,88 @@ pub struct Least {
     pub before: Option<Rational>,
 }
 
+/// An epsilon that is a target: exactly, or the logarithm of a ratio, or known within an enclosure alone.
+#[derive(Clone, Debug)]
+pub(super) enum Sought<'a> {
+    /// This number.
+    Exactly(&'a Rational),
+    /// The logarithm of the ratio, with an enclosure of it.
+    Ln(&'a Rational, &'a Enclosure),
+    /// A number within the enclosure.
+    Within(&'a Enclosure),
+}
+
+impl Sought<'_> {
+    fn ends(&self) -> Result<(Rational, Rational)> {
+        match self {
+            Sought::Exactly(epsilon) => Ok(((*epsilon).clone(), (*epsilon).clone())),
+            Sought::Ln(_, epsilon) | Sought::Within(epsilon) => ends(epsilon),
+        }
+    }
+
+    /// exp(epsilon) where it is known to be rational.
+    fn ratio(&self) -> Option<Rational> {
+        match self {
+            Sought::Exactly(epsilon) => (**epsilon == 0).then(|| Rational::from(1)),
+            Sought::Ln(ratio, _) => Some((*ratio).clone()),
+            Sought::Within(_) => None,
+        }
+    }
+}
+
 /// Whether the account has delta(epsilon) <= delta at the target epsilon, which is known within an enclosure.
 ///
 /// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E for yes and at the
 /// upper end for no. An error if an end of the target is infinite.
 pub fn meets(account: &impl Account, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
-    meets_by(&account.evaluator(), epsilon, delta)
+    meets_at(account, &Sought::Within(epsilon), delta)
+}
+
+/// The same, where the target may be known exactly: then a delta that is just reached is decided too, as far as deltas are known exactly.
+pub(super) fn meets_at(account: &impl Account, epsilon: &Sought, delta: &Delta) -> Result<Certainty> {
+    let listed = || exact::delta(account.single()?, &epsilon.ratio()?).and_then(|both| both.into_iter().max());
+    meets_by(&account.evaluator(), epsilon, delta, listed)
 }
 
 /// The same of one direction alone, where the pair of neighbors is not symmetric.
 pub(super) fn meets_in(
     direction: Direction,
     account: &impl Account,
-    epsilon: &Enclosure,
+    epsilon: &Sought,
     delta: &Delta,
 ) -> Result<Certainty> {
     let evaluator = account.evaluator();
-    match evaluator.of_direction(direction, |one| meets_by(one, epsilon, delta))? {
+    let listed = || Some(direction.of(exact::delta(account.single()?, &epsilon.ratio()?)?));
+    match evaluator.of_direction(direction, |one| meets_by(one, epsilon, delta, listed))? {
         Some(certainty) => Ok(certainty),
-        None => meets_by(&evaluator, epsilon, delta),
+        None => meets_at(account, epsilon, delta),
     }
 }
 
-fn meets_by(evaluator: &Evaluator, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
-    let (low, high) = ends(epsilon)?;
+/// `listed`: delta(epsilon) from all outcomes, if it is a fraction that is known.
+fn meets_by(
+    evaluator: &Evaluator,
+    epsilon: &Sought,
+    delta: &Delta,
+    listed: impl Fn() -> Option<Rational>,
+) -> Result<Certainty> {
+    let (low, high) = epsilon.ends()?;
     // A few digits nearly always decide, and with many unequal variances no more are available.
     for digits in [4, 7, 10, 20, 40] {
-        if evaluator.hockey_stick(&low, digits)?.value.at_most(delta) == Certainty::Yes {
+        let at_low = evaluator.is_at_most(&low, delta, digits)?;
+        if at_low == Certainty::Yes {
             return Ok(Certainty::Yes);
         }
-        if evaluator.hockey_stick(&high, digits)?.value.at_most(delta) == Certainty::No {
+        let at_high = if low == high { at_low } else { evaluator.is_at_most(&high, delta, digits)? };
+        if at_high == Certainty::No {
             return Ok(Certainty::No);
         }
     }
-    Ok(Certainty::Undecided)
+    Ok(match listed() {
+        Some(value) if value <= **delta => Certainty::Yes,
+        Some(_) => Certainty::No,
+        None => Certainty::Undecided,
+    })
 }
 
 /// Both ends of a target, which is not negative.
@@ -77,6 +125,11 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// A guess from which the search of [`Grid::least_where`] starts at this point: below it by less than a step, so that rounding up gives the point.
+    pub(super) fn guess_at(&self, point: &Rational) -> f64 {
+        (point - Rational::from((1, 4)) / Integer::from(10).pow(self.decimals)).to_f64()
+    }
+
     /// The least grid point that `holds`, searched from `guess`; `None` if the largest point does not hold.
     ///
     /// The property is expected to hold from some point on. The result does not rely on that: `value` was found to hold and `before` not
@@ -148,7 +201,7 @@ pub fn least_in<A: Account>(
     })
 }
 
-/// [`least_in`] on all multiples g > 0 of 10^-decimals. An error if no noise up to 10^18 meets the target.
+/// [`least_in`] on all multiples g > 0 of 10^-decimals. An error if no noise up to 10^18 was found that meets the target.
 pub fn least_on_grid<A: Account>(
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
@@ -159,7 +212,9 @@ pub fn least_on_grid<A: Account>(
     let grid = Grid { decimals, least: Rational::new(), most: Rational::from(1_000_000_000_000_000_000_u64) };
     least_in(&grid, family, epsilon, delta, guess)?.ok_or_else(|| {
         let shown = epsilon.shown(17);
-        Error::NotFound { why: format!("no noise up to 10^18 has the target epsilon {shown}: use a larger epsilon") }
+        Error::NotFound {
+            why: format!("no noise up to 10^18 was found that has the target epsilon {shown}: use a larger epsilon"),
+        }
     })
 }
 

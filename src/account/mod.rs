@@ -15,12 +15,14 @@
 //! | `kinks` | the profile between two points, from the losses between them |
 //! | [`paths`] | the worst case over all paths that a record may take through the counts |
 //! | [`definition`] | delta by the definition of the mechanism: a second way, from the question on |
+//! | `exact` | values that are fractions, where all outcomes are listed |
 //! | [`outputs`] | the likelihood ratios of single outputs, over every change that a record can make |
 //! | [`ledger`] | the composition of several releases about the same people |
 //! | [`crossing`] | the deltas at which one account is within another's bound |
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
 //! | [`promise`] | privacy promises, and the least noise that keeps one |
 //! | `stretches` | less noise that is more private, where losses lie on a lattice |
+//! | `inside` | noise that keeps a promise where the largest does not |
 //! | [`sought`] | one number of a mechanism, written as a question mark, that a promise decides |
 //! | [`allocate`] | the noise of each query with the least weighted error |
 //!
@@ -39,8 +41,10 @@ pub mod crossing;
 pub mod definition;
 mod directions;
 mod epsilon;
+mod exact;
 pub mod free_rows;
 mod group;
+mod inside;
 mod joined;
 mod kinks;
 pub mod ledger;

@@ -178,14 +178,16 @@ fn least_of_one(change: &Composition, delta: &Delta) -> Result<Exceeded> {
 
 /// The outputs of tables and pairs, in one direction: their likelihood ratios with the probability of each, and that of outputs that the other hypothesis
 /// cannot have.
-struct Listed {
-    ratios: BTreeMap<Rational, Rational>,
-    infinite: Rational,
+pub(super) struct Listed {
+    /// The probability of outputs with each ratio.
+    pub(super) ratios: BTreeMap<Rational, Rational>,
+    /// That of outputs that the other hypothesis cannot have.
+    pub(super) infinite: Rational,
 }
 
 impl Listed {
     /// Both directions of a change; `None` where an output is not of a table or a pair, or where they are too many.
-    fn of(change: &Composition) -> Option<[Listed; 2]> {
+    pub(super) fn of(change: &Composition) -> Option<[Listed; 2]> {
         // The ratios of common outputs, with their probabilities under both hypotheses.
         let mut all = BTreeMap::from([(Rational::from(1), [Rational::from(1), Rational::from(1)])]);
         for counts in change.counts() {

@@ -6,7 +6,7 @@ use super::{
     composition::Composition,
     conversions,
     definition::Defined,
-    epsilon,
+    epsilon, exact,
     tradeoff::{self, Losses},
 };
 use crate::{
@@ -326,9 +326,20 @@ fn epsilon_alone(
     }
     match epsilon::by(evaluator, &account.rho(), delta, digits) {
         Ok(answer) if answer.met => Ok(answer),
+        // delta(0) is the same in both directions, where it is exactly delta no enclosure decides.
+        Ok(answer) if *answer.value.lower() == 0 && is_exactly_at_most(account, delta) => {
+            let proof = Proof::bound("delta(0) is at most delta, as an exact fraction");
+            Ok(Answer { met: true, value: Enclosure::double(0.0, 64), proof })
+        }
         Err(error) if !error.is_beyond_reach() => Err(error),
         other => within_standard_accounts(account, delta, other),
     }
+}
+
+/// Whether delta(0) is a fraction that is known, and at most delta.
+fn is_exactly_at_most(account: &(impl Account + ?Sized), delta: &Delta) -> bool {
+    let both = account.single().and_then(|composition| exact::delta(composition, &Rational::from(1)));
+    both.is_some_and(|both| both.iter().all(|own| *own <= **delta))
 }
 
 /// A bound on the total variation distance of steps on Poisson samples, and of continuous Gaussian noise beside them: the sum over all steps of rate times the distance

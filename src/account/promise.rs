@@ -7,8 +7,8 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Composition,
-    calibrate::{self, Grid, Least},
-    conversions, crossing, outputs,
+    calibrate::{self, Grid, Least, Sought},
+    conversions, crossing, exact, inside, outputs,
     profile::Account,
     stretches,
 };
@@ -41,6 +41,8 @@ pub enum Promise {
         delta: Delta,
         /// The epsilon.
         epsilon: Enclosure,
+        /// exp(epsilon), where the epsilon is the logarithm of a fraction.
+        ratio: Option<Rational>,
     },
     /// A point of the privacy profile of one direction; where the pair of neighbors is symmetric, of the profile.
     OneWay {
@@ -48,6 +50,8 @@ pub enum Promise {
         delta: Delta,
         /// The epsilon, within an enclosure.
         epsilon: Enclosure,
+        /// exp(epsilon), where the epsilon is the logarithm of a fraction.
+        ratio: Option<Rational>,
         /// Whether a record is removed, or added.
         direction: Direction,
     },
@@ -112,7 +116,7 @@ impl Promise {
     /// decisive even if the account is practically exact and its enclosure would contain the epsilon of a grid point.
     pub fn known(delta: Delta, epsilon: &Enclosure) -> Self {
         let upper = epsilon.upper().clone();
-        Promise::Known { delta, epsilon: Enclosure::new(upper.clone(), upper) }
+        Promise::Known { delta, epsilon: Enclosure::new(upper.clone(), upper), ratio: None }
     }
 
     /// The promise of a point of the trade-off function: errors of 1e-300 or more with alpha + beta < 1. Anything else is an error: no noise is needed for beta = 0,
@@ -162,7 +166,7 @@ impl Promise {
     fn point(&self, account: &impl Account) -> Result<(Enclosure, Delta)> {
         Ok(match self {
             Promise::Epsilon { delta, epsilon } => (Enclosure::rational(epsilon, 160), delta.clone()),
-            Promise::Known { delta, epsilon } | Promise::OneWay { delta, epsilon, .. } => {
+            Promise::Known { delta, epsilon, .. } | Promise::OneWay { delta, epsilon, .. } => {
                 (epsilon.clone(), delta.clone())
             }
             Promise::ZcdpEpsilon { delta } | Promise::ZcdpCurve { from: delta, .. } => {
@@ -182,21 +186,25 @@ impl Promise {
     /// Whether an account keeps the promise; `before` is the account before calibration.
     pub(super) fn kept_by(&self, account: &impl Account, before: &impl Account) -> Result<Certainty> {
         match self {
-            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } => {
+            Promise::Epsilon { epsilon, delta } => calibrate::meets_at(account, &Sought::Exactly(epsilon), delta),
+            Promise::Known { epsilon, ratio, delta } => calibrate::meets_at(account, &sought(epsilon, ratio), delta),
+            Promise::ZcdpEpsilon { .. } => {
                 let (epsilon, delta) = self.point(before)?;
                 calibrate::meets(account, &epsilon, &delta)
             }
-            Promise::OneWay { delta, epsilon, direction } => calibrate::meets_in(*direction, account, epsilon, delta),
+            Promise::OneWay { delta, epsilon, ratio, direction } => {
+                calibrate::meets_in(*direction, account, &sought(epsilon, ratio), delta)
+            }
             Promise::Outputs { delta, ratio } => outputs::keeps(&changes(account)?, ratio, delta),
             Promise::Tradeoff { alpha, beta } => has_type_two(account, alpha, beta),
             Promise::ZcdpCurve { from, to } => crossing::within_everywhere(account, &before.rho(), from, to),
         }
     }
 
-    /// By how much an account misses the promise: ln of its delta at the epsilon of the promise over the delta there, an approximation for searches.
-    #[cfg(feature = "mechanisms")]
-    pub(super) fn missed_by_approx(&self, account: &impl Account) -> Result<f64> {
-        let (epsilon, delta) = self.point(account)?;
+    /// By how much an account misses the promise: ln of its delta at the epsilon of the promise over the delta there, an approximation for searches. `before` is the
+    /// account before calibration.
+    pub(super) fn missed_by_approx(&self, account: &impl Account, before: &impl Account) -> Result<f64> {
+        let (epsilon, delta) = self.point(before)?;
         let at = epsilon.lower_rational().unwrap_or_default().max(Rational::new());
         let value = account.evaluator().hockey_stick(&at, 4)?.value;
         let ln = |value: &Enclosure| value.ln().approximate();
@@ -243,6 +251,14 @@ pub(crate) fn changes(account: &impl Account) -> Result<Vec<Composition>> {
     })
 }
 
+/// An epsilon within an enclosure, of which exp may be known exactly.
+fn sought<'a>(epsilon: &'a Enclosure, ratio: &'a Option<Rational>) -> Sought<'a> {
+    match ratio {
+        Some(ratio) => Sought::Ln(ratio, epsilon),
+        None => Sought::Within(epsilon),
+    }
+}
+
 /// Whether every test of type I error alpha has a type II error of beta or more: f(alpha) >= beta.
 fn has_type_two(account: &impl Account, alpha: &Rational, beta: &Rational) -> Result<Certainty> {
     for digits in [4, 7, 10, 20, 40] {
@@ -255,7 +271,11 @@ fn has_type_two(account: &impl Account, alpha: &Rational, beta: &Rational) -> Re
             return Ok(Certainty::No);
         }
     }
-    Ok(Certainty::Undecided)
+    Ok(match account.single().and_then(|composition| exact::type_two(composition, alpha)) {
+        Some(value) if value >= *beta => Certainty::Yes,
+        Some(_) => Certainty::No,
+        None => Certainty::Undecided,
+    })
 }
 
 /// The point of the profile whose line 1 - delta - exp(epsilon) alpha supports the trade-off function of continuous Gaussian noise at (alpha, beta): an
@@ -297,7 +317,7 @@ fn range_of_factors(composition: &Composition) -> Option<Range> {
 /// itself, or all counts of which it takes the worst case.
 ///
 /// Only the two proofs matter for correctness. The account's representative at the promised epsilon and the start of the search are
-/// guesses, and a wrong guess only costs time. An error if no noise of the grid keeps the promise, if the grid has no point in the range
+/// guesses, and a wrong guess only costs time. An error if no noise of the grid was found that keeps the promise, if the grid has no point in the range
 /// with an account, or if the curves of a grid point touch within the range of delta.
 pub fn calibrate<A: Account>(
     account: &A,
@@ -348,13 +368,25 @@ pub fn calibrate<A: Account>(
             let below = |least: &Least| stretches::below(&least.value, &grid, family, (&target, &delta), keeps);
             (found.as_ref().map(below).transpose()?.flatten().or(found), None)
         }
-        Promise::Tradeoff { .. } | Promise::ZcdpCurve { .. } => (grid.least_where(guess, keeps)?, None),
+        Promise::Tradeoff { .. } | Promise::ZcdpCurve { .. } => (grid.least_where(guess, &keeps)?, None),
+    };
+    // The largest noise of the grid breaks the promise. With a bound or a threshold less noise may keep it.
+    let least = match least {
+        None if account.infinite_loss().is_some() => {
+            let inside = inside::kept_within(&grid, &family, promise, Some(account))?;
+            inside.map(|inside| grid.least_where(grid.guess_at(&inside), &keeps)).transpose()?.flatten()
+        }
+        least => least,
     };
     let Some(Least { value, before }) = least else {
         return Err(match promise {
             Promise::Tradeoff { alpha, beta } => {
                 let point = format!("beta = {} at alpha = {}", rational::display(beta), rational::display(alpha));
-                Error::NotFound { why: format!("no noise of the grid has a type II error of {point}") }
+                Error::NotFound {
+                    why: format!(
+                        "no noise of the grid was found that has a type II error of {point}; the largest has not"
+                    ),
+                }
             }
             _ => Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(&delta) },
         });

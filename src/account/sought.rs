@@ -13,6 +13,7 @@ pub use crate::law::Number;
 use super::{
     Counts,
     calibrate::{Grid, Least},
+    inside,
     profile::Account,
     promise::Promise,
     stretches,
@@ -154,7 +155,12 @@ impl Question {
             let is_proven = is_ordered
                 && self.is_monotone(&self.counts(most_private)?.law)
                 && is_kept(most_private)? == Certainty::No;
-            let inside = if is_proven { None } else { self.within(&grid, &family, promise)? };
+            // Bounds, thresholds, counts and rates are not kept within an interval.
+            let may_be_inside = matches!(self.number.name, "sigma2" | "scale" | "epsilon");
+            let inside = match may_be_inside && !is_proven {
+                true => inside::kept_within(&grid, &family, promise, None)?,
+                false => None,
+            };
             let Some(inside) = inside else {
                 return Ok(Outcome::None { is_proven, range: (grid.least, grid.most) });
             };
@@ -182,7 +188,7 @@ impl Question {
         keeps: impl Fn(&Rational) -> Result<bool>,
     ) -> Result<Option<(Rational, Option<Rational>)>> {
         if self.number.is_more_private_above {
-            let least = grid.least_where(start.to_f64(), keeps)?;
+            let least = grid.least_where(grid.guess_at(start), keeps)?;
             return Ok(least.map(|Least { value, before }| (value, before)));
         }
         // The least that breaks the promise, and the one before it.
@@ -205,68 +211,6 @@ impl Question {
             Law::DiscreteGaussian { .. } => matches!(self.number.name, "count" | "shift"),
             _ => self.number.name == "count",
         }
-    }
-
-    /// A number of the grid that keeps the promise, where it is kept within an interval of numbers only: of numbers over the whole range, each a quarter larger than the one
-    /// before, the most private, and numbers between its neighbors; `None` if none of them does.
-    fn within<A: Account>(
-        &self,
-        grid: &Grid,
-        family: &impl Fn(&Rational) -> Result<A>,
-        promise: &Promise,
-    ) -> Result<Option<Rational>> {
-        const RATIO: f64 = 1.25;
-        const NARROWED: usize = 40;
-        // Bounds, thresholds, counts and rates are not kept within an interval.
-        if !matches!(self.number.name, "sigma2" | "scale" | "epsilon") {
-            return Ok(None);
-        }
-        let scale = Integer::from(10).pow(grid.decimals);
-        let rounded = |number: f64| -> Result<Rational> {
-            let index = (rational::from_f64(number)? * &scale).round().into_numer_denom().0;
-            let point = Rational::from((index, scale.clone()));
-            Ok(if point < grid.least {
-                grid.least.clone()
-            } else if point > grid.most {
-                grid.most.clone()
-            } else {
-                point
-            })
-        };
-        // By how much the promise is missed, an approximation; zero and below where it is proven to be kept.
-        let missed = |ln: f64| -> Result<f64> {
-            let account = family(&rounded(libm::exp(ln))?)?;
-            match promise.kept_by(&account, &account)? {
-                Certainty::Yes => Ok(f64::NEG_INFINITY),
-                _ => promise.missed_by_approx(&account),
-            }
-        };
-        let (first, last) = (libm::log(grid.least.to_f64()), libm::log(grid.most.to_f64()));
-        let points = ((last - first) / libm::log(RATIO)).ceil().clamp(1.0, 400.0) as usize;
-        let step = (last - first) / points as f64;
-        let mut best = (f64::INFINITY, first);
-        for k in 0..=points {
-            let ln = first + step * k as f64;
-            let value = missed(ln)?;
-            if value == f64::NEG_INFINITY {
-                return Ok(Some(rounded(libm::exp(ln))?));
-            }
-            if value < best.0 {
-                best = (value, ln);
-            }
-        }
-        // By thirds around the most private.
-        let (mut low, mut high) = ((best.1 - step).max(first), (best.1 + step).min(last));
-        for _ in 0..NARROWED {
-            let third = (high - low) / 3.0;
-            let two = [low + third, high - third];
-            let values = [missed(two[0])?, missed(two[1])?];
-            if let Some(at) = values.iter().position(|value| *value == f64::NEG_INFINITY) {
-                return Ok(Some(rounded(libm::exp(two[at]))?));
-            }
-            if values[0] < values[1] { high = two[1] } else { low = two[0] }
-        }
-        Ok(None)
     }
 
     /// The part of the grid on which there is an account, around a number at which there is one: the end of an interval is found by halves.

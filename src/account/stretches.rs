@@ -83,9 +83,7 @@ pub(super) fn below<A: Account>(
             // In doubles, with room for their errors: only what is close is proven.
             let near = family(&point)?.evaluator().ln_hockey_stick_approx(&epsilon)?;
             if near <= ln_delta + 1e-6 && holds(&point)? {
-                // The search begins at this point: rounded up to the grid.
-                let near = &point - Rational::from((1, 4)) / &scale;
-                return grid.least_where(near.to_f64(), holds);
+                return grid.least_where(grid.guess_at(&point), holds);
             }
         }
     }

@@ -407,7 +407,10 @@ impl Request {
     fn explained(&self, error: Error) -> anyhow::Error {
         match (&self.goal, &error) {
             (Goal::Risk(risk), Error::OutOfReach { .. }) => {
-                let why = format!("no noise of the grid is enough for this target: {}", risk.in_words());
+                let why = format!(
+                    "the largest noise of the grid is not enough, and no smaller one was found that is enough for this target: {}",
+                    risk.in_words()
+                );
                 Error::NotFound { why }.into()
             }
             _ => flagged(error),

@@ -22,15 +22,16 @@ use rug::{Float, Rational, float::Round};
 use super::{
     answer::{self, Answer, Pair},
     engine::{request::check_epsilon, session::Session},
-    infinite::InfiniteLoss,
+    infinite::{InfiniteLoss, Target},
     limit::Limit,
+    parameter::Delta,
     second::{Means, SecondEnclosure},
     stop::Stop,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     law::Direction,
-    numeric::{Enclosure, enclosure},
+    numeric::{Certainty, Enclosure, enclosure},
 };
 pub use family::{Above, FamilyEvaluator};
 pub use sampled::SampledEvaluator;
@@ -142,6 +143,48 @@ impl Evaluator {
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+        }
+    }
+
+    /// Whether the hockey-stick divergence is at most delta, by an enclosure to this number of digits. Exactly delta is decided too, where delta is the probability of an
+    /// infinite loss as an exact fraction and no finite loss exceeds epsilon.
+    pub(crate) fn is_at_most(&self, epsilon: &Rational, delta: &Delta, digits: u32) -> Result<Certainty> {
+        let of_all = |all: &mut dyn Iterator<Item = &Evaluator>| -> Result<Certainty> {
+            let mut every = Certainty::Yes;
+            for one in all {
+                match one.is_at_most(epsilon, delta, digits)? {
+                    Certainty::No => return Ok(Certainty::No),
+                    Certainty::Undecided => every = Certainty::Undecided,
+                    Certainty::Yes => {}
+                }
+            }
+            Ok(every)
+        };
+        match self {
+            // delta(epsilon) = (1 - s) + s delta'(epsilon) <= delta if and only if delta'(epsilon) is at most the target.
+            Evaluator::Infinite(finite, infinite) => match infinite.target(delta, digits) {
+                Ok(Target::At(target)) => finite.is_at_most(epsilon, &target, digits),
+                Ok(Target::Zero) => Ok(finite.hockey_stick(epsilon, digits)?.value.at_most(&Rational::new())),
+                Err(Error::InfiniteLoss { .. }) => Ok(Certainty::No),
+                Ok(Target::Between { .. }) | Err(Error::Undecided { .. }) => {
+                    Ok(self.hockey_stick(epsilon, digits)?.value.at_most(delta))
+                }
+                Err(error) => Err(error),
+            },
+            // That of the first <= delta(epsilon) <= that of the second.
+            Evaluator::Between(both) => {
+                let [below, above] = &**both;
+                Ok(match above.is_at_most(epsilon, delta, digits)? {
+                    Certainty::Yes => Certainty::Yes,
+                    _ if below.is_at_most(epsilon, delta, digits)? == Certainty::No => Certainty::No,
+                    _ => Certainty::Undecided,
+                })
+            }
+            Evaluator::Directions(both) => of_all(&mut both.directions.iter()),
+            Evaluator::Largest(all) => of_all(&mut all.iter()),
+            Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Uniform(_) | Evaluator::Family(_) => {
+                Ok(self.hockey_stick(epsilon, digits)?.value.at_most(delta))
+            }
         }
     }
 

@@ -138,10 +138,12 @@ impl RiskPromise {
                 let (larger, smaller) = if *prior >= other { (prior.clone(), other) } else { (other, prior.clone()) };
                 // M + m delta(ln(M / m)) <= most
                 let delta = Delta::new(Rational::from(most - &larger) / &smaller)?;
-                let epsilon = Enclosure::rational(&(larger / smaller), BITS).ln();
+                let ratio = larger / smaller;
+                let epsilon = Enclosure::rational(&ratio, BITS).ln();
+                let ratio = Some(ratio);
                 match direction {
-                    Some(direction) => Promise::OneWay { delta, epsilon, direction },
-                    None => Promise::Known { delta, epsilon },
+                    Some(direction) => Promise::OneWay { delta, epsilon, ratio, direction },
+                    None => Promise::Known { delta, epsilon, ratio },
                 }
             }
             RiskPromise::Posterior { prior, most, delta } => {
@@ -174,7 +176,7 @@ impl RiskPromise {
         }
         let (epsilon, delta) = match self.promise()? {
             Promise::Epsilon { delta, epsilon } => (Enclosure::rational(&epsilon, BITS), delta),
-            Promise::Known { delta, epsilon } | Promise::OneWay { delta, epsilon, .. } => (epsilon, delta),
+            Promise::Known { delta, epsilon, .. } | Promise::OneWay { delta, epsilon, .. } => (epsilon, delta),
             _ => return Err(Error::Unbounded { what: "the target epsilon" }),
         };
         let end = |end: Option<Rational>| -> Result<Epsilon> {

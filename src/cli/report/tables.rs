@@ -100,8 +100,8 @@ pub fn of_noise(spared: &Spared, digits: u32, may_be_less: bool) -> Table {
     let is_shown = spared.parts.len() > 1 || spared.rows().next().is_some();
     Table {
         caption: match may_be_less {
-            false => "The least noise of each level: proven to be enough, and the next smaller step proven not to be.",
-            true => "The least noise of each level: proven to be enough; the next smaller step is not by this account, which is an upper bound.",
+            false => "Noise of each level that is proven to be enough, while the next smaller step is proven not to be.",
+            true => "Noise of each level that is proven to be enough, while the next smaller step is not by this account, which is an upper bound.",
         }
         .to_string(),
         heading: vec!["", "present sigma2", "sigma2, least", "change", "new epsilon", "target epsilon", "by"],
