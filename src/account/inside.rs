@@ -90,9 +90,9 @@ mod tests {
             let found = calibrate(&account, &account, &promise, (GridOf::Factor, 2)).unwrap();
             assert_eq!((found.factor, found.before), (parse(least).unwrap(), Some(parse(before).unwrap())), "{text}");
         }
-        // A little less than any factor of the grid has.
+        // A little less than the delta of every factor of the grid.
         let account = Composition::new([Counts::parse("truncated-gaussian", "5:8").unwrap()]).unwrap();
-        let promise = Promise::Epsilon { delta: "0.0016550".parse().unwrap(), epsilon: "1".parse().unwrap() };
+        let promise = Promise::Epsilon { delta: "0.00165306".parse().unwrap(), epsilon: "1".parse().unwrap() };
         assert!(calibrate(&account, &account, &promise, (GridOf::Factor, 2)).is_err());
     }
 }
