@@ -211,6 +211,8 @@ def wild(draw):
         ("beta", {"alpha": "1/4"}, Fraction(3, 4) + far, 10**6),
         ("beta", {"alpha": "1/4"}, 0, 0),
         ("epsilon", {"delta": "1/" + "1" + "0" * 300}, 0, 0),
+        # Where odds fall below 2 / 9 of those of the prior, less than 2 / 9 of the other law is left, so that most of this one exceeds them.
+        ("outputs", {"prior": "1/3", "probability": "1/4"}, 0, Fraction(1, 10) / (1 + far)),
         ("marginal", {"prior": "1/3"}, 1 + far, 10**6),
         ("marginal", {"prior": "1/3"}, 0, Fraction(1, 3) / (1 + far)),
     ])
@@ -230,7 +232,7 @@ def wild(draw):
         atoms["kept"][-1], fitting = None, [atoms]
     hints = draw.choice(fitting) if about != "marginal" else atoms
     both = {"lower": [copy.deepcopy(hints)] if low and about != "marginal" or about == "beta" else [], "upper": [copy.deepcopy(hints)],
-            "points": ["1", "2", "3"] if about == "beta" else None}
+            "points": {"beta": ["1", "2", "3"], "outputs": ["1"]}.get(about)}
     claim = {"about": about, "at": at, "lower": text(low), "neighbors": "add-remove", "pairs": pairs, "paths": [groups], "subject": "forged", "upper": text(high)}
     if not finite:
         return f"{about} wild", {"certificate": "assay 3", "claim": claim, "proofs": both, "sha256": ""}
@@ -305,12 +307,12 @@ def mutate(draw, whole):
             # All three moved, or drawn from a few numbers.
             far = Fraction(draw.choice([-1, 1]) * draw.choice([1, 3, 10, 100]), draw.choice([1, 10, 1000]))
             moved = [Fraction(point) + far for point in proofs["points"]]
-            proofs["points"] = [str(point) for point in draw.choice([moved, moved, sorted(draw.sample(range(-9, 10), 3)), draw.sample(range(-3, 4), 3)])]
+            proofs["points"] = [str(point) for point in draw.choice([moved, moved, sorted(draw.sample(range(-9, 10), len(moved))), draw.sample(range(-3, 4), len(moved))])]
         elif proofs["points"] and (not places or draw.random() < 0.5):
-            at = draw.randrange(3)
+            at = draw.randrange(len(proofs["points"]))
             old = Fraction(proofs["points"][at])
             far = Fraction(draw.choice([1, 3, 10**6]), 10**draw.choice([0, 1, 3, 6, 12, 30, 100])) * draw.choice([-1, 1])
-            proofs["points"][at] = str(draw.choice([old + far, old + far, old + far, -old, Fraction(0), far, old * 2, old / 2, Fraction(proofs["points"][draw.randrange(3)])]))
+            proofs["points"][at] = str(draw.choice([old + far, old + far, old + far, -old, Fraction(0), far, old * 2, old / 2, Fraction(draw.choice(proofs["points"]))]))
         elif not places:
             # A formula has no hints: some that it does not expect.
             proofs[draw.choice(["lower", "upper"])] = draw.choice([[], [{"units": None}], [{"bits": 64, "kept": [[0, 0]], "units": None}]])

@@ -95,7 +95,7 @@ pub(super) fn holds(whole: &Whole, asked: Asked, posterior: &Rational, digits: u
         return Ok(Certainty::Yes);
     }
     let Whole::Composition(change) = whole else { return Ok(Certainty::Undecided) };
-    let odds = |chance: &Rational| Rational::from(chance / Rational::from(1 - chance));
+    let odds = |chance: &Rational| chance / Rational::from(1 - chance);
     let ratio = odds(posterior) / odds(asked.prior);
     if ratio <= 0 {
         return Ok(Certainty::No);
@@ -160,7 +160,7 @@ fn best_epsilon(whole: &Whole, asked: Asked) -> Result<Option<Rational>> {
     if let Whole::Composition(one) = whole
         && let Some(step) = one.loss().step()
     {
-        let loss = one.loss().at_most(&Rational::from(&near + Rational::from(step / 2_u32)));
+        let loss = one.loss().at_most(&(&near + Rational::from(step / 2_u32)));
         all.extend((loss >= 0).then_some(loss));
     }
     let mut best: Option<(f64, Rational)> = None;
