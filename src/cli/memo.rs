@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "P", allow_hyphen_values = true, conflicts_with_all = ["verify", "ledger"])]
     prior: Option<String>,
     /// With --prior: posteriors after events; or the posterior that outputs exceed with at most probability DELTA, which also holds for all that is computed from them
-    #[arg(long, value_enum, default_value_t = Of::Events, requires = "prior")]
+    #[arg(long, value_enum, default_value_t = Of::Events, requires = "prior", conflicts_with_all = ["verify", "ledger"])]
     of: Of,
     /// Also state the largest power of tests with this type I error, 0 < ALPHA < 1
     #[arg(long, value_name = "ALPHA", allow_hyphen_values = true, conflicts_with_all = ["verify", "ledger"])]

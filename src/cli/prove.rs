@@ -51,7 +51,7 @@ pub struct Args {
     prior: Option<String>,
     /// With --prior and --delta: of all events, and so of everything that is computed from the outputs; or the posterior that outputs exceed with at most
     /// probability DELTA, an upper end
-    #[arg(long, value_enum, default_value_t = Of::Events, requires_all = ["prior", "delta"])]
+    #[arg(long, value_enum, default_value_t = Of::Events, requires_all = ["prior", "delta"], conflicts_with_all = ["epsilon", "alpha", "calibrate", "match_", "scale_all", "decimals", "row"])]
     of: Of,
     /// Of one direction, and not the worse of both: with --epsilon delta, with --alpha tests, with --prior the prior of presence (with), or of absence (without)
     #[arg(long, value_enum, conflicts_with_all = ["calibrate", "match_", "scale_all", "decimals", "row", "rocq"])]
