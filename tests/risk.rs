@@ -9,7 +9,7 @@ use dp_assay::{
     replication::{
         gibbs::{GibbsConstraint, GibbsSampler},
         published,
-        risk::{claims::RiskClaim, curves, settings::settings},
+        risk::{curves, settings::settings},
         verdict, verify,
     },
     risk::{
@@ -870,10 +870,10 @@ fn every_series_has_points_and_encloses() {
     for (rho, name) in settings.rhos.iter().zip(names) {
         let id = format!("table-2-{name}");
         let row = papers[0].values.iter().find(|row| row.id == id).expect("a row");
-        let published::Compute::Risk(RiskClaim::QueryRho { total, level, query }) = &row.compute else {
-            panic!("{id}")
-        };
-        assert_eq!(*rho, number(total) * number(level) * number(query), "{id}");
+        let asked = row.asked();
+        assert_eq!(asked["of"], "query-rho", "{id}");
+        let [total, level, query] = ["total", "level", "query"].map(|name| number(asked[name].as_str().expect("text")));
+        assert_eq!(*rho, total * level * query, "{id}");
     }
     // Figure 8 is the variance of the noise itself.
     let variance = DiscreteGaussian::new(number("0.5")).expect("noise").variance(12);

@@ -26,8 +26,8 @@ use crate::{
 /// A question about an account, and its subject.
 #[derive(Clone, Debug)]
 pub struct AccountClaim {
-    /// The name of the kind of question in files.
-    pub kind: &'static str,
+    /// The kind of question.
+    pub kind: &'static Kind,
     /// The question.
     pub question: Question,
     /// The subject.
@@ -85,10 +85,10 @@ pub enum Question {
 impl AccountClaim {
     /// The computation: the kind, and everything that the result depends on, by name.
     pub fn asked(&self) -> Map<String, Value> {
-        let mut asked = Map::from_iter([("kind".to_string(), json!(self.kind))]);
+        let mut asked = Map::from_iter([("kind".to_string(), json!(self.kind.name))]);
         let given = self.question.given().into_iter();
         asked.extend(given.map(|(name, value)| (name.to_string(), value)));
-        asked.extend(self.about.named(self.question.is_about_rho()));
+        asked.extend(self.about.named(self.kind.is_about_rho));
         asked
     }
 }
@@ -111,32 +111,6 @@ pub enum Measure {
 }
 
 impl Question {
-    /// The kind of quantity that answers the question.
-    pub fn measure(&self) -> Measure {
-        match self {
-            Question::Epsilon(_)
-            | Question::ZcdpEpsilon(_)
-            | Question::OptimalOrderEpsilon(_)
-            | Question::RenyiEpsilon(_)
-            | Question::GdpEpsilon(_)
-            | Question::PureEpsilon => Measure::Nats,
-            Question::Rho => Measure::Rho,
-            Question::Sigma2 | Question::MatchedSigma2(_) => Measure::Sigma2,
-            Question::Delta(_)
-            | Question::Tradeoff(_)
-            | Question::ZcdpDelta(_)
-            | Question::GdpDelta(_)
-            | Question::CorrectDecision(_)
-            | Question::Advantage
-            | Question::Posterior(..) => Measure::Probability,
-            Question::EpsilonReduction(_)
-            | Question::NoiseReduction(_)
-            | Question::OverallReduction(_)
-            | Question::OverallReductionOneTerm(..) => Measure::Percent,
-            Question::BelowZcdp(_) => Measure::Statement,
-        }
-    }
-
     /// Whether the answer is a rational number that is known exactly.
     pub fn is_exact(&self) -> bool {
         matches!(self, Question::Rho | Question::Sigma2 | Question::PureEpsilon)
@@ -171,51 +145,58 @@ impl Question {
             Question::Rho | Question::PureEpsilon | Question::Sigma2 | Question::Advantage => Vec::new(),
         }
     }
-
-    /// Whether the answer depends on rho alone.
-    fn is_about_rho(&self) -> bool {
-        matches!(
-            self,
-            Question::Rho
-                | Question::ZcdpEpsilon(_)
-                | Question::ZcdpDelta(_)
-                | Question::OptimalOrderEpsilon(_)
-                | Question::GdpEpsilon(_)
-                | Question::GdpDelta(_)
-        )
-    }
 }
 
-/// A `kind`, and the function that reads the fields of its question.
-pub(super) type Kind = (&'static str, fn(&mut Fields) -> Result<Question>);
+/// A kind of question.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name in files.
+    pub name: &'static str,
+    /// The kind of quantity that answers the question.
+    pub measure: Measure,
+    /// Whether the answer depends on rho alone.
+    is_about_rho: bool,
+    /// Reads the fields of the question.
+    read: fn(&mut Fields) -> Result<Question>,
+}
+
+/// A kind of question about a whole account.
+const fn kind(name: &'static str, measure: Measure, read: fn(&mut Fields) -> Result<Question>) -> Kind {
+    Kind { name, measure, is_about_rho: false, read }
+}
+
+/// A kind of question whose answer depends on rho alone.
+const fn of_rho(name: &'static str, measure: Measure, read: fn(&mut Fields) -> Result<Question>) -> Kind {
+    Kind { is_about_rho: true, ..kind(name, measure, read) }
+}
 
 /// Every question by its `kind`.
 pub(super) const KINDS: &[Kind] = &[
-    ("epsilon", |fields| Ok(Question::Epsilon(fields.needed("delta")?))),
-    ("delta", |fields| Ok(Question::Delta(fields.needed("epsilon")?))),
-    ("tradeoff", |fields| Ok(Question::Tradeoff(probability(fields, "alpha")?))),
-    ("rho", |_| Ok(Question::Rho)),
-    ("zcdp-epsilon", |fields| Ok(Question::ZcdpEpsilon(fields.needed("delta")?))),
-    ("zcdp-delta", |fields| Ok(Question::ZcdpDelta(fields.needed("epsilon")?))),
-    ("optimal-order-epsilon", |fields| Ok(Question::OptimalOrderEpsilon(fields.needed("delta")?))),
-    ("renyi-epsilon", |fields| Ok(Question::RenyiEpsilon(fields.needed("delta")?))),
-    ("gdp-epsilon", |fields| Ok(Question::GdpEpsilon(fields.needed("delta")?))),
-    ("gdp-delta", |fields| Ok(Question::GdpDelta(fields.needed("epsilon")?))),
-    ("pure-epsilon", |_| Ok(Question::PureEpsilon)),
-    ("sigma2", |_| Ok(Question::Sigma2)),
-    ("epsilon-reduction", |fields| Ok(Question::EpsilonReduction(fields.needed("delta")?))),
-    ("below-zcdp", |fields| Ok(Question::BelowZcdp(deltas(fields)?))),
-    ("matched-sigma2", |fields| Ok(Question::MatchedSigma2(fields.needed("delta")?))),
-    ("noise-reduction", |fields| Ok(Question::NoiseReduction(fields.needed("delta")?))),
-    ("overall-reduction", |fields| Ok(Question::OverallReduction(fields.needed("delta")?))),
-    ("overall-reduction-one-term", |fields| {
+    kind("epsilon", Measure::Nats, |fields| Ok(Question::Epsilon(fields.needed("delta")?))),
+    kind("delta", Measure::Probability, |fields| Ok(Question::Delta(fields.needed("epsilon")?))),
+    kind("tradeoff", Measure::Probability, |fields| Ok(Question::Tradeoff(probability(fields, "alpha")?))),
+    of_rho("rho", Measure::Rho, |_| Ok(Question::Rho)),
+    of_rho("zcdp-epsilon", Measure::Nats, |fields| Ok(Question::ZcdpEpsilon(fields.needed("delta")?))),
+    of_rho("zcdp-delta", Measure::Probability, |fields| Ok(Question::ZcdpDelta(fields.needed("epsilon")?))),
+    of_rho("optimal-order-epsilon", Measure::Nats, |fields| Ok(Question::OptimalOrderEpsilon(fields.needed("delta")?))),
+    kind("renyi-epsilon", Measure::Nats, |fields| Ok(Question::RenyiEpsilon(fields.needed("delta")?))),
+    of_rho("gdp-epsilon", Measure::Nats, |fields| Ok(Question::GdpEpsilon(fields.needed("delta")?))),
+    of_rho("gdp-delta", Measure::Probability, |fields| Ok(Question::GdpDelta(fields.needed("epsilon")?))),
+    kind("pure-epsilon", Measure::Nats, |_| Ok(Question::PureEpsilon)),
+    kind("sigma2", Measure::Sigma2, |_| Ok(Question::Sigma2)),
+    kind("epsilon-reduction", Measure::Percent, |fields| Ok(Question::EpsilonReduction(fields.needed("delta")?))),
+    kind("below-zcdp", Measure::Statement, |fields| Ok(Question::BelowZcdp(deltas(fields)?))),
+    kind("matched-sigma2", Measure::Sigma2, |fields| Ok(Question::MatchedSigma2(fields.needed("delta")?))),
+    kind("noise-reduction", Measure::Percent, |fields| Ok(Question::NoiseReduction(fields.needed("delta")?))),
+    kind("overall-reduction", Measure::Percent, |fields| Ok(Question::OverallReduction(fields.needed("delta")?))),
+    kind("overall-reduction-one-term", Measure::Percent, |fields| {
         let target =
             fields.number("target", "an epsilon from 0 to 1000 to meet", |value| (0..=1000).contains(value))?;
         Ok(Question::OverallReductionOneTerm(fields.needed("delta")?, target))
     }),
-    ("correct-decision", |fields| Ok(Question::CorrectDecision(prior(fields)?))),
-    ("advantage", |_| Ok(Question::Advantage)),
-    ("posterior", |fields| Ok(Question::Posterior(prior(fields)?, fields.needed("delta")?))),
+    kind("correct-decision", Measure::Probability, |fields| Ok(Question::CorrectDecision(prior(fields)?))),
+    kind("advantage", Measure::Probability, |_| Ok(Question::Advantage)),
+    kind("posterior", Measure::Probability, |fields| Ok(Question::Posterior(prior(fields)?, fields.needed("delta")?))),
 ];
 
 /// Former names of kinds.
@@ -397,16 +378,16 @@ pub(super) fn read(
     releases: &mut Releases,
 ) -> Result<Option<AccountClaim>> {
     let kind = ALIASES.iter().find(|(alias, _)| *alias == kind).map_or(kind, |(_, name)| name);
-    let Some((kind, question)) = KINDS.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
-    let question = question(&mut fields)?;
-    let about = about(&mut fields, &question, own, releases)?;
+    let Some(kind) = KINDS.iter().find(|known| known.name == kind) else { return Ok(None) };
+    let question = (kind.read)(&mut fields)?;
+    let about = about(&mut fields, kind.is_about_rho, own, releases)?;
     fields.finish()?;
     Ok(Some(AccountClaim { kind, question, about }))
 }
 
 /// The subject of an account without a question, with a rho alone allowed: of a deployment.
 pub(crate) fn read_subject(mut fields: Fields, releases: &mut Releases) -> Result<About> {
-    let about = about(&mut fields, &Question::Rho, None, releases)?;
+    let about = about(&mut fields, true, None, releases)?;
     fields.finish()?;
     Ok(about)
 }
@@ -414,7 +395,7 @@ pub(crate) fn read_subject(mut fields: Fields, releases: &mut Releases) -> Resul
 /// Reads the subject of a claim.
 fn about(
     fields: &mut Fields,
-    question: &Question,
+    is_about_rho: bool,
     own: Option<&Arc<Release>>,
     releases: &mut Releases,
 ) -> Result<About> {
@@ -434,7 +415,7 @@ fn about(
     let neighbors = fields.text("neighbors")?.map(|name| Neighbors::read(fields.reader(), &name)).transpose()?;
     let counts_as_given = fields.flag("counts-as-given")?;
     let (group, repeat) = (fields.times("group")?, fields.times("repeat")?);
-    let rho: Option<Rho> = if question.is_about_rho() { fields.quantity("rho")? } else { None };
+    let rho: Option<Rho> = if is_about_rho { fields.quantity("rho")? } else { None };
     let whole_own = singles.is_empty() && rho.is_none();
     let is_part = !levels.is_empty() || !queries.is_empty();
     let release = named.or_else(|| if whole_own || is_part { own.cloned() } else { None });

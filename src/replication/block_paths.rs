@@ -1,48 +1,31 @@
 //! Published values about the block paths of a release: pairs of them, and the largest delta of all pairs.
 
-use serde::{Deserialize, Serialize};
+use rug::Rational;
 
-use super::verdict::Computed;
+use super::claims::claims;
 use crate::{
     account::{Account, Composition, paths::WorstPath},
     error::{Error, Result},
     loss::family::Units,
-    numeric::{Enclosure, rational::parse},
     release::{Neighbors, Release},
 };
 
-/// A claim about the block paths. Paths are numbered from 1, in the order of the release's file.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum PathClaim {
-    /// The number of paths.
-    Paths,
-    /// The number of unordered pairs of paths, including a path with itself.
-    Pairs,
-    /// delta(epsilon) of one pair.
-    Delta {
-        /// The two paths.
-        pair: [usize; 2],
-        /// The epsilon.
-        epsilon: String,
-    },
-    /// The largest delta(epsilon) of all pairs.
-    LargestDelta {
-        /// The epsilon.
-        epsilon: String,
-    },
+claims! {
+    /// The claims. Paths are numbered from 1, in the order of the release's file.
+    // The number of paths, and of unordered pairs of paths, including a path with itself.
+    "paths" (release: String) => path_count(&with_paths(release)?.0) as u64;
+    "pairs" (release: String) => with_paths(release)?.1.count() as u64;
+    // delta(epsilon) of one pair, and the largest of all pairs.
+    "delta" (release: String, pair, epsilon: Rational) with given =>
+        of_pair(&Release::find(release)?, *pair)?.delta(epsilon, given.digits)?.value;
+    "largest-delta" (release: String, epsilon) with given =>
+        with_paths(release)?.1.delta_one_by_one(epsilon, given.digits)?.value;
 }
 
-/// Recomputes a value to a relative width of 10^-digits.
-pub(super) fn compute(release: &Release, what: &PathClaim, digits: u32) -> Result<Computed> {
-    let worst = worst_path(release)?;
-    let number = |count: usize| Enclosure::double(count as f64, 64);
-    Ok(Computed::Value(match what {
-        PathClaim::Paths => number(path_count(release)),
-        PathClaim::Pairs => number(worst.count()),
-        PathClaim::Delta { pair, epsilon } => of_pair(release, *pair)?.delta(&parse(epsilon)?, digits)?.value,
-        PathClaim::LargestDelta { epsilon } => worst.delta_one_by_one(&epsilon.parse()?, digits)?.value,
-    }))
+fn with_paths(name: &str) -> Result<(Release, WorstPath)> {
+    let release = Release::find(name)?;
+    let worst = worst_path(&release)?;
+    Ok((release, worst))
 }
 
 /// The composition of a pair of paths, numbered from 1.
@@ -69,6 +52,7 @@ fn path_count(release: &Release) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numeric::rational::parse;
 
     /// The common contour agrees with a contour for each pair, and many close candidates are refined to 14 digits.
     #[test]
@@ -89,11 +73,10 @@ mod tests {
     fn paths_that_a_release_does_not_have_are_refused() {
         let release = Release::find("dhc-persons-us").unwrap();
         for pair in [[0, 1], [13, 44]] {
-            let what = PathClaim::Delta { pair, epsilon: "20".to_string() };
-            let message = compute(&release, &what, 9).unwrap_err().to_string();
+            let message = of_pair(&release, pair).unwrap_err().to_string();
             assert!(message.contains("a path from 1 to 43"), "{message}");
         }
         let without = Release::find("su-su-wang-2025").unwrap();
-        assert!(compute(&without, &PathClaim::Pairs, 9).is_err());
+        assert!(worst_path(&without).is_err());
     }
 }

@@ -1,8 +1,15 @@
 //! TOML files that are compiled into the program.
 
-use serde::de::DeserializeOwned;
+use rug::Rational;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    numeric::rational::parse,
+};
 
 /// The papers whose values are bundled.
 pub(super) const PAPERS: &[(&str, &str)] = &[
@@ -23,6 +30,22 @@ pub(crate) fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
         column: 0,
         why: error.message().to_string(),
     })
+}
+
+/// An exact number, from its text.
+pub(super) fn exact<'de, D: Deserializer<'de>>(text: D) -> std::result::Result<Rational, D::Error> {
+    parse(&String::deserialize(text)?).map_err(D::Error::custom)
+}
+
+/// An exact number that may be left out.
+pub(super) fn exact_or_none<'de, D: Deserializer<'de>>(text: D) -> std::result::Result<Option<Rational>, D::Error> {
+    exact(text).map(Some)
+}
+
+/// Exact numbers, from their texts.
+pub(super) fn exact_each<'de, D: Deserializer<'de>>(texts: D) -> std::result::Result<Vec<Rational>, D::Error> {
+    let texts = Vec::<String>::deserialize(texts)?;
+    texts.iter().map(|text| parse(text).map_err(D::Error::custom)).collect()
 }
 
 #[cfg(test)]

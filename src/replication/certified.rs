@@ -1,13 +1,13 @@
 //! Rows of published values as certificates: proofs of a row's computed value that another program can check.
 
 use rug::Rational;
+use serde_json::Value;
 
 use super::{
     account_claims::{About, AccountClaim, Question as Asked},
-    accounts,
-    block_paths::{self, PathClaim},
+    accounts, block_paths,
+    claims::Claim,
     published::{self, Compute, Published},
-    risk::claims::RiskClaim,
 };
 use crate::{
     account::{
@@ -46,9 +46,9 @@ pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
 pub fn has_certificate(value: &Published) -> bool {
     match &value.compute {
         Compute::Account(claim) => asked(claim).is_some(),
-        Compute::Paths { value, .. } => matches!(value, PathClaim::Delta { .. } | PathClaim::LargestDelta { .. }),
-        Compute::Risk(claim) => about_risk(claim).is_ok_and(|found| found.is_some()),
-        _ => false,
+        Compute::Claim(_, claim) if value.compute.is_of("paths") => matches!(claim.name(), "delta" | "largest-delta"),
+        Compute::Claim(_, claim) if value.compute.is_of("risk") => about_risk(claim).is_ok_and(|found| found.is_some()),
+        Compute::Claim(..) => false,
     }
 }
 
@@ -95,12 +95,12 @@ pub(crate) fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
             (if continuous { continuous_count(&accounts::rho(about)?.into())? } else { of_rho(about)? }, asked(claim))
         }
         Compute::Account(claim) => (claim.about.subject().resolve()?, asked(claim)),
-        Compute::Paths { release, value } => about_paths(&Release::find(release)?, value)?,
-        Compute::Risk(claim) => {
+        Compute::Claim(_, claim) if value.compute.is_of("paths") => about_paths(claim)?,
+        Compute::Claim(_, claim) if value.compute.is_of("risk") => {
             let (subject, question) = about_risk(claim)?.ok_or_else(|| refused(value))?;
             (subject, Some(Provable::Question(question)))
         }
-        _ => return Err(refused(value)),
+        Compute::Claim(..) => return Err(refused(value)),
     };
     match provable.ok_or_else(|| refused(value))? {
         Provable::Question(question) => Certificate::prove(&subject, &question, digits),
@@ -108,19 +108,22 @@ pub(crate) fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
     }
 }
 
-fn about_paths(release: &Release, what: &PathClaim) -> Result<(Resolved, Option<Provable>)> {
-    let delta = |epsilon: &str| -> Result<Option<Provable>> {
-        Ok(Some(Provable::Question(Question::Delta { epsilon: epsilon.parse()? })))
-    };
-    let whole = Subject { release: Some(release.clone()), ..Subject::default() }.resolve()?;
-    Ok(match what {
-        PathClaim::Paths | PathClaim::Pairs => (whole, None),
-        PathClaim::LargestDelta { epsilon } => (whole, delta(epsilon)?),
-        PathClaim::Delta { pair, epsilon } => {
+fn about_paths(what: &Claim) -> Result<(Resolved, Option<Provable>)> {
+    let name = what.beside().get("release").and_then(Value::as_str).unwrap_or_default();
+    let release = Release::find(name)?;
+    let delta = |epsilon: Epsilon| Some(Provable::Question(Question::Delta { epsilon }));
+    Ok(match what.name() {
+        "delta" => {
+            let (pair, epsilon): ([usize; 2], _) = what.inputs(["pair", "epsilon"])?;
             let title = format!("{}: paths {} and {}", release.name, pair[0], pair[1]);
-            let composition = block_paths::of_pair(release, *pair)?;
+            let composition = block_paths::of_pair(&release, pair)?;
             let pair = Resolved::of_composition(title, release.neighbors, composition);
-            (pair.made_from(release.sha256.clone()), delta(epsilon)?)
+            (pair.made_from(release.sha256.clone()), delta(epsilon))
+        }
+        name => {
+            let epsilon =
+                if name == "largest-delta" { what.inputs::<(Option<Epsilon>,), 1>(["epsilon"])?.0 } else { None };
+            (Subject { release: Some(release), ..Subject::default() }.resolve()?, epsilon.and_then(delta))
         }
     })
 }
@@ -165,23 +168,30 @@ fn continuous_count(rho: &Rational) -> Result<Resolved> {
 /// The certified property of a value about risk: the posterior after one noisy count or the average over all, also
 /// divided by the prior; the delta at 0, which with even odds gives a correct decision with probability (1 + delta) /
 /// 2; an epsilon by zCDP.
-fn about_risk(what: &RiskClaim) -> Result<Option<(Resolved, Question)>> {
-    Ok(Some(match what {
-        RiskClaim::Posterior { rho, prior, noisy } | RiskClaim::Ratio { rho, prior, noisy } => {
-            let question = Question::Posterior { prior: rational::parse(prior)?, noisy: vec![*noisy] };
-            (one_count(&rational::parse(rho)?)?, question)
+fn about_risk(what: &Claim) -> Result<Option<(Resolved, Question)>> {
+    let (rho, question): (Rational, Question) = match what.name() {
+        "posterior" | "ratio" => {
+            let (rho, prior, noisy) = what.inputs(["rho", "prior", "noisy"])?;
+            (rho, Question::Posterior { prior, noisy: vec![noisy] })
         }
-        RiskClaim::Marginal { rho, prior } | RiskClaim::MarginalRatio { rho, prior } => {
-            (one_count(&rational::parse(rho)?)?, Question::Marginal { prior: rational::parse(prior)? })
+        "marginal" | "marginal-ratio" => {
+            let (rho, prior) = what.inputs(["rho", "prior"])?;
+            (rho, Question::Marginal { prior })
         }
-        RiskClaim::Correct { rho, prior } if rational::parse(prior)? == Rational::from((1, 2)) => {
-            (one_count(&rational::parse(rho)?)?, Question::Delta { epsilon: Epsilon::new(Rational::new())? })
+        "correct" => {
+            let (rho, prior): (_, Rational) = what.inputs(["rho", "prior"])?;
+            if prior != Rational::from((1, 2)) {
+                return Ok(None);
+            }
+            (rho, Question::Delta { epsilon: Epsilon::new(Rational::new())? })
         }
-        RiskClaim::ZcdpEpsilon { rho, delta } => {
-            (one_count(&rational::parse(rho)?)?, Question::Zcdp { delta: delta.parse()? })
+        "zcdp-epsilon" => {
+            let (rho, delta) = what.inputs(["rho", "delta"])?;
+            (rho, Question::Zcdp { delta })
         }
         _ => return Ok(None),
-    }))
+    };
+    Ok(Some((one_count(&rho)?, question)))
 }
 
 fn refused(value: &Published) -> Error {

@@ -8,7 +8,7 @@ use super::{
 
 /// Refuses a unit that does not fit the answer of a question, with the reason.
 pub(super) fn of(claim: &AccountClaim, unit: Unit, name: &str) -> std::result::Result<(), String> {
-    let measure = claim.question.measure();
+    let measure = claim.kind.measure;
     let is_right = match unit {
         Unit::Nats => measure == Measure::Nats,
         Unit::Rho => measure == Measure::Rho,
@@ -41,20 +41,14 @@ pub(super) fn of(claim: &AccountClaim, unit: Unit, name: &str) -> std::result::R
 
 /// Whether the computed value is in percent in this unit.
 pub(super) fn is_in_percent(compute: &Compute, unit: Unit) -> bool {
-    let is_percentage = matches!(compute, Compute::Account(claim) if claim.question.measure() == Measure::Percent);
+    let is_percentage = matches!(compute, Compute::Account(claim) if claim.kind.measure == Measure::Percent);
     is_percentage || matches!(unit, Unit::Percent | Unit::LeastPercent)
 }
 
 /// Whether the computed value is a probability or a ratio, which a percentage multiplies by 100.
 pub(super) fn is_probability(compute: &Compute, unit: Unit) -> bool {
     match compute {
-        Compute::Account(claim) => claim.question.measure() == Measure::Probability,
-        Compute::Risk(_) => true,
-        Compute::Own { .. }
-        | Compute::Spine(_)
-        | Compute::Paths { .. }
-        | Compute::Safetab(_)
-        | Compute::Formula { .. }
-        | Compute::VarianceDeficit { .. } => matches!(unit, Unit::Probability | Unit::Ratio),
+        Compute::Account(claim) => claim.kind.measure == Measure::Probability,
+        Compute::Claim(kind, _) => kind.name == "risk" || matches!(unit, Unit::Probability | Unit::Ratio),
     }
 }

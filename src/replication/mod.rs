@@ -10,7 +10,8 @@
 //! | [`residual`] | the sum of n copies replaced by a Gaussian density, and its error: Theorem A.11, Appendix C |
 //! | [`boole`] | tail probabilities by Boole's rule with an error budget: Section A.6 |
 //! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
-//! | **claims** | for each subject the possible claims (`claims`) and their computation (`compute`) |
+//! | **claims** | for each subject a table of its claims (`claims`): names, inputs, computations |
+//! | [`claims`] | reading a claim by such a table |
 //! | [`account_claims`], `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the matching noise |
 //! | [`formula`] | closed forms: an expression of exact numbers |
 //! | [`block_paths`] | block paths and pairs of them: the largest delta |
@@ -18,6 +19,7 @@
 //! | [`safetab`] | both papers on SafeTab: settings, Renyi divergences, levels, claims |
 //! | [`spines`] | Cumings-Menon et al. (2024): statements about spines, checked on small trees |
 //! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
+//! | [`registry`] | the kinds of claims beside those about an account, each with its table |
 //! | **results** | |
 //! | [`printed`] | the forms of printed numbers, and the set of numbers that each stands for |
 //! | `published_value`, `fit`, `own_inputs`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, its recomputation |
@@ -35,6 +37,7 @@ pub mod boole;
 mod bundled;
 pub(crate) use self::bundled::read as bundled_toml;
 pub mod certified;
+pub mod claims;
 pub mod closed_forms;
 pub mod faults;
 pub mod figures;
@@ -48,6 +51,7 @@ pub mod published;
 mod published_csv;
 pub(crate) mod published_file;
 mod published_value;
+pub mod registry;
 pub mod report;
 pub mod residual;
 pub mod risk;

@@ -10,11 +10,13 @@ use rug::Rational;
 use serde_json::Value;
 use toml::Value as Toml;
 
-use super::bundled::PAPERS;
+use super::{bundled::PAPERS, registry::KINDS};
 use crate::numeric::rational::{display, parse};
 
-/// The kinds that are methods of the papers, each with the field that names its claim.
-pub(super) const KINDS: [(&str, &str); 3] = [("safetab", "of"), ("spine", "of"), ("own", "name")];
+/// The field that names the claim, of a kind that is one of methods of the papers.
+fn tag_of(kind: &str) -> Option<&'static str> {
+    KINDS.iter().find(|known| known.is_of_papers && known.name == kind).map(|kind| kind.tag)
+}
 
 /// The most numbers of a list.
 const MOST_NUMBERS: usize = 64;
@@ -25,12 +27,15 @@ type Ranges = BTreeMap<String, (Rational, Rational)>;
 /// Whether a computation, as its kind and fields by name, has inputs that the methods take; otherwise the reason.
 pub(super) fn check(asked: &serde_json::Map<String, Value>) -> Result<(), String> {
     let Some(kind) = asked.get("kind").and_then(Value::as_str) else { return Ok(()) };
-    let Some((_, name)) = KINDS.iter().find(|(known, _)| *known == kind) else { return Ok(()) };
-    let ranges = ranges();
-    for value in asked.values() {
-        check_value(ranges, kind, name, None, "", value)?;
-    }
-    check_fields(ranges, kind, name, asked)
+    let Some(tag) = tag_of(kind) else { return Ok(()) };
+    Inputs { ranges: ranges(), kind, tag }.check_fields(asked)
+}
+
+/// The inputs of a claim of this kind, whose name is in the field `tag`.
+struct Inputs<'a> {
+    ranges: &'a Ranges,
+    kind: &'a str,
+    tag: &'a str,
 }
 
 /// The ranges of all bundled rows.
@@ -65,8 +70,7 @@ fn collect(ranges: &mut Ranges, kind: Option<&str>, claim: Option<&str>, field: 
         Toml::Table(table) => {
             let own = table.get("kind").and_then(Toml::as_str);
             let kind = own.or(kind);
-            let name = KINDS.iter().find(|(known, _)| Some(*known) == kind).map(|(_, name)| *name);
-            let claim = name.and_then(|name| table.get(name)).and_then(Toml::as_str).or(claim);
+            let claim = kind.and_then(tag_of).and_then(|name| table.get(name)).and_then(Toml::as_str).or(claim);
             for (field, node) in table {
                 collect(ranges, kind, claim, field, node);
             }
@@ -80,57 +84,42 @@ fn exact_parts(text: &str) -> impl Iterator<Item = Rational> {
     text.split('@').filter_map(|part| parse(part).ok()).collect::<Vec<_>>().into_iter()
 }
 
-fn check_fields(
-    ranges: &Ranges,
-    kind: &str,
-    name: &str,
-    fields: &serde_json::Map<String, Value>,
-) -> Result<(), String> {
-    let Some(claim) = fields.get(name).and_then(Value::as_str) else { return Ok(()) };
-    for (field, value) in fields.iter().filter(|(field, _)| *field != "kind" && *field != name) {
-        check_value(ranges, kind, name, Some(claim), field, value)?;
+impl Inputs<'_> {
+    fn check_fields(&self, fields: &serde_json::Map<String, Value>) -> Result<(), String> {
+        let claim = fields.get(self.tag).and_then(Value::as_str);
+        let mut inputs = fields.iter().filter(|(field, _)| *field != "kind" && *field != self.tag);
+        inputs.try_for_each(|(field, value)| self.check_value(claim, field, value))
     }
-    Ok(())
-}
 
-fn check_value(
-    ranges: &Ranges,
-    kind: &str,
-    name: &str,
-    claim: Option<&str>,
-    field: &str,
-    value: &Value,
-) -> Result<(), String> {
-    match value {
-        Value::Object(fields) => check_fields(ranges, kind, name, fields),
-        Value::Array(list) if list.len() > MOST_NUMBERS => {
-            Err(format!("{field}: at most {MOST_NUMBERS} numbers, and {} are given", list.len()))
-        }
-        Value::Array(list) => list.iter().try_for_each(|value| check_value(ranges, kind, name, claim, field, value)),
-        Value::Number(number) => match (claim, parse(&number.to_string())) {
-            (Some(claim), Ok(number)) => check_number(ranges, [kind, claim, field], &number, 2),
-            _ => Ok(()),
-        },
-        Value::String(text) => match claim {
-            Some(claim) => {
-                exact_parts(text).try_for_each(|number| check_number(ranges, [kind, claim, field], &number, 10))
+    fn check_value(&self, claim: Option<&str>, field: &str, value: &Value) -> Result<(), String> {
+        match (value, claim) {
+            (Value::Object(fields), _) => self.check_fields(fields),
+            (Value::Array(list), _) if list.len() > MOST_NUMBERS => {
+                Err(format!("{field}: at most {MOST_NUMBERS} numbers, and {} are given", list.len()))
             }
-            None => Ok(()),
-        },
-        Value::Null | Value::Bool(_) => Ok(()),
+            (Value::Array(list), _) => list.iter().try_for_each(|value| self.check_value(claim, field, value)),
+            (Value::Number(number), Some(claim)) => match parse(&number.to_string()) {
+                Ok(number) => self.check_number(claim, field, &number, 2),
+                Err(_) => Ok(()),
+            },
+            (Value::String(text), Some(claim)) => {
+                exact_parts(text).try_for_each(|number| self.check_number(claim, field, &number, 10))
+            }
+            _ => Ok(()),
+        }
     }
-}
 
-fn check_number(ranges: &Ranges, [kind, claim, field]: [&str; 3], number: &Rational, times: u32) -> Result<(), String> {
-    let Some((least, most)) = ranges.get(&format!("{kind}/{claim}/{field}")) else {
-        return Err(format!("{field}: no row of the bundled papers has a number there, for the claim {claim:?}"));
-    };
-    let allowed = widened(least, most, field, times);
-    if allowed.contains(number) {
-        return Ok(());
+    fn check_number(&self, claim: &str, field: &str, number: &Rational, times: u32) -> Result<(), String> {
+        let Some((least, most)) = self.ranges.get(&format!("{}/{claim}/{field}", self.kind)) else {
+            return Err(format!("{field}: no row of the bundled papers has a number there, for the claim {claim:?}"));
+        };
+        let allowed = widened(least, most, field, times);
+        if allowed.contains(number) {
+            return Ok(());
+        }
+        let (low, high) = (display(allowed.start()), display(allowed.end()));
+        Err(format!("{field}: {} is out of range: this claim takes {low} to {high}", display(number)))
     }
-    let (low, high) = (display(allowed.start()), display(allowed.end()));
-    Err(format!("{field}: {} is out of range: this claim takes {low} to {high}", display(number)))
 }
 
 /// The range of a field around those of the bundled rows. Orders stay above 1, and ratios, priors and deltas below 1, where the methods are

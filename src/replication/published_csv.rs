@@ -18,12 +18,15 @@ use crate::{
 };
 
 /// The parts of a file, each with its position in the text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Parts {
     pub paper: Spanned<String>,
     pub title: String,
     pub release: Option<Spanned<String>>,
     pub decimal: Option<Spanned<String>>,
     pub settings: Option<Spanned<String>>,
+    #[serde(rename = "value", default)]
     pub values: Vec<Spanned<Node>>,
 }
 

@@ -22,17 +22,16 @@
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use toml::Spanned;
 
 use super::{
     account_claims::{self, KINDS, Releases},
-    fit,
-    formula::Formula,
-    own_inputs,
+    fit, own_inputs,
     printed::{self, DecimalMark, Printed},
-    published_csv,
+    published_csv::{self, Parts},
     published_value::{Beside, Compute, Paper, Published},
+    registry,
     safetab::settings::PrintedSettings,
     unit::Unit,
     verdict::FaultKind,
@@ -41,7 +40,7 @@ use crate::{
     error::{Error, Result, unknown},
     io::files::file_error,
     io::toml_node::{Fields, Node, to_value},
-    io::toml_reader::{TomlReader, with_near_name},
+    io::toml_reader::TomlReader,
     release::{Release, bundled_text},
 };
 
@@ -51,29 +50,12 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Limit on the number of printed digits of a value.
 const MOST_DIGITS: u32 = 250;
 
-/// Kinds beside [`KINDS`] that are not specific to one paper.
-const OTHER_KINDS: &[&str] = &["formula", "risk", "paths", "variance-deficit"];
-
-/// Fields of those kinds that are exact numbers, kept as the text of their digits.
+/// Fields of kinds beside [`KINDS`] that are exact numbers, kept as the text of their digits.
 const EXACT_FIELDS: &[&str] = &["rho", "rhos", "prior", "delta", "epsilon", "sigma2", "s", "total", "level", "query"];
 
 /// All kinds of computation.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    let of_papers = own_inputs::KINDS.iter().map(|(name, _)| *name);
-    KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied()).chain(of_papers)
-}
-
-/// The fields before the values.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Head {
-    paper: Spanned<String>,
-    title: String,
-    release: Option<Spanned<String>>,
-    decimal: Option<Spanned<String>>,
-    settings: Option<Spanned<String>>,
-    #[serde(rename = "value", default)]
-    values: Vec<Spanned<Node>>,
+    KINDS.iter().map(|kind| kind.name).chain(registry::KINDS.iter().map(|kind| kind.name))
 }
 
 /// Reads a bundled paper from its text.
@@ -91,20 +73,7 @@ pub(super) fn read(path: &str) -> Result<Paper> {
     if !is_csv {
         return parse(&text, path, false);
     }
-    let table = published_csv::read(&text, path)?;
-    paper_of(
-        &TomlReader::new(path, &text),
-        Head {
-            paper: table.paper,
-            title: table.title,
-            release: table.release,
-            decimal: table.decimal,
-            settings: table.settings,
-            values: table.values,
-        },
-        path,
-        false,
-    )
+    paper_of(&TomlReader::new(path, &text), published_csv::read(&text, path)?, path, false)
 }
 
 fn parse(text: &str, file: &str, is_bundled: bool) -> Result<Paper> {
@@ -114,7 +83,7 @@ fn parse(text: &str, file: &str, is_bundled: bool) -> Result<Paper> {
 }
 
 /// Reads the values below a head. All errors in the values are reported together.
-fn paper_of(reader: &TomlReader, head: Head, file: &str, is_bundled: bool) -> Result<Paper> {
+fn paper_of(reader: &TomlReader, head: Parts, file: &str, is_bundled: bool) -> Result<Paper> {
     if head.paper.get_ref().trim().is_empty() {
         return Err(reader.refuse(head.paper.span().start, "paper: must not be empty: a key such as \"my-release\""));
     }
@@ -224,28 +193,22 @@ impl<'a> ValueReader<'a> {
 
     /// A required text.
     fn needed(&mut self, fields: &mut Fields<'a>, name: &'static str, example: &str) -> Option<Spanned<String>> {
-        let text = fields.text(name).and_then(|text| text.ok_or_else(|| fields.missing(name, example)));
-        self.keep(text)
+        self.keep(fields.text(name).and_then(|text| text.ok_or_else(|| fields.missing(name, example))))
     }
 
     /// Reads a value; `None` if it has any error.
     fn value(&mut self, node: &'a Spanned<Node>) -> Option<Published> {
         let before = self.wrong.len();
-        let fields = Fields::new(self.reader, node, "value");
-        let mut fields = self.keep(fields)?;
+        let mut fields = self.keep(Fields::new(self.reader, node, "value"))?;
         let id = self.needed(&mut fields, "id", "\"table-1-total\"");
         let id = id.and_then(|id| {
             let id = self.new_id(id);
             self.keep(id)
         });
         let place = self.needed(&mut fields, "place", "\"Table 1\"");
-        let printed = fields.node("printed").ok_or_else(|| fields.missing("printed", "\"10.13\""));
-        let printed = self.keep(printed);
+        let printed = self.keep(fields.node("printed").ok_or_else(|| fields.missing("printed", "\"10.13\"")));
         let unit_name = self.needed(&mut fields, "unit", "\"nats\"");
-        let unit = unit_name.as_ref().and_then(|name| {
-            let unit = self.unit(name);
-            self.keep(unit)
-        });
+        let unit = unit_name.as_ref().and_then(|name| self.keep(self.unit(name)));
         let compute =
             fields.node("compute").ok_or_else(|| fields.missing("compute", "{ kind = \"epsilon\", delta = 1e-10 }"));
         let compute = self.keep(compute).and_then(|node| {
@@ -254,17 +217,13 @@ impl<'a> ValueReader<'a> {
         });
         if let (Some(unit), Some(Compute::Account(claim)), Some(name)) = (unit, &compute, &unit_name) {
             let fits = fit::of(claim, unit, name.get_ref());
-            let fits = fits.map_err(|why| self.reader.refuse(name.span().start, why));
-            self.keep(fits);
+            self.keep(fits.map_err(|why| self.reader.refuse(name.span().start, why)));
         }
-        let understood = printed.zip(unit).and_then(|(node, unit)| {
-            let understood = self.printed(node, unit, compute.as_ref());
-            self.keep(understood)
-        });
+        let understood = printed.zip(unit);
+        let understood = understood.and_then(|(node, unit)| self.keep(self.printed(node, unit, compute.as_ref())));
         let more = self.more(&mut fields);
         if self.wrong.len() == before {
-            let finished = fields.finish();
-            self.keep(finished);
+            self.keep(fields.finish());
         }
         if self.wrong.len() > before {
             return None;
@@ -310,24 +269,14 @@ impl<'a> ValueReader<'a> {
     /// The optional fields of a value.
     fn more(&mut self, fields: &mut Fields<'a>) -> Option<More> {
         let text = |text: Option<Spanned<String>>| text.map(Spanned::into_inner);
-        let (note, erratum) = (fields.text("note").map(text), fields.text("erratum").map(text));
-        let (note, erratum) = (self.keep(note), self.keep(erratum));
-        let [fault, chosen] = ["fault", "chosen"].map(|name| {
-            let found = self.said(fields, name);
-            self.keep(found)
-        });
-        let kind = fields.text("fault-kind");
-        let kind = self.keep(kind)?;
-        let is_circular = fields.flag("circular");
-        let is_circular = self.keep(is_circular);
-        let same_source = fields.flag("same-source");
-        let same_source = self.keep(same_source);
+        let [note, erratum] = ["note", "erratum"].map(|name| self.keep(fields.text(name).map(text)));
+        let [fault, chosen] = ["fault", "chosen"].map(|name| self.keep(self.said(fields, name)));
+        let kind = self.keep(fields.text("fault-kind"))?;
+        let [is_circular, same_source] = ["circular", "same-source"].map(|name| self.keep(fields.flag(name)));
         let printed_by = fields.node("printed_by").map(|node| self.compute(node, "printed_by")).transpose();
         let printed_by = self.keep(printed_by);
-        let fault_kind = kind
-            .map(|name| self.fault_kind(&name, matches!(erratum, Some(Some(_))), matches!(printed_by, Some(Some(_)))))
-            .transpose();
-        let fault_kind = self.keep(fault_kind);
+        let given = (matches!(erratum, Some(Some(_))), matches!(printed_by, Some(Some(_))));
+        let fault_kind = self.keep(kind.map(|name| self.fault_kind(&name, given)).transpose());
         let [readings, beside] = ["readings", "beside"].map(|name| {
             let found = self.beside(fields, name);
             self.keep(found)
@@ -357,7 +306,7 @@ impl<'a> ValueReader<'a> {
     }
 
     /// What a text is where it is not simply wrong: it needs its reason, and a figure its own computation.
-    fn fault_kind(&self, name: &Spanned<String>, has_erratum: bool, has_printed_by: bool) -> Result<FaultKind> {
+    fn fault_kind(&self, name: &Spanned<String>, (has_erratum, has_printed_by): (bool, bool)) -> Result<FaultKind> {
         let refuse = |why: String| self.reader.refuse(name.span().start, format!("fault-kind: {why}"));
         let known = || FaultKind::ALL.iter().map(|(known, _)| *known);
         let found = FaultKind::ALL.iter().find(|(known, _)| known == name.get_ref()).map(|(_, kind)| *kind);
@@ -435,28 +384,29 @@ impl<'a> ValueReader<'a> {
         if let Some(claim) = account_claims::read(kind.get_ref(), fields, self.own.as_ref(), &mut self.releases)? {
             return Ok(Compute::Account(claim));
         }
-        if !kinds().any(|known| known == kind.get_ref()) {
+        let Some(of) = registry::KINDS.iter().find(|known| known.name == kind.get_ref()) else {
             let why = format!("{what}: {}", unknown("kind", kind.get_ref(), "there are", kinds()));
             return Err(self.reader.refuse(kind.span().start, why));
-        }
+        };
         let refuse =
-            |why: &str| self.reader.refuse(node.span().start, format!("{what} of kind {:?}: {why}", kind.get_ref()));
-        let read = Compute::deserialize(to_value(self.reader, node, EXACT_FIELDS)?);
-        match read.map_err(|error| refuse(&with_near_name(error.message())))? {
-            Compute::Paths { release, value } => {
-                self.releases.find(&release).map_err(|error| refuse(&error.to_string()))?;
-                Ok(Compute::Paths { release: self.releases.place(&release), value })
-            }
-            Compute::Formula { formula } => {
-                Formula::parse(&formula).map_err(|error| refuse(&error.to_string()))?;
-                Ok(Compute::Formula { formula })
-            }
-            Compute::Safetab(_) if !self.is_bundled && self.settings.is_none() => Err(refuse(
-                "takes the settings of a paper: settings = \"safetab-2021\" or \"safetab-p-2024\" before the values",
-            )),
-            other if self.is_bundled => Ok(other),
-            other => own_inputs::check(&other.asked()).map(|()| other).map_err(|why| refuse(&why)),
+            |why: String| self.reader.refuse(node.span().start, format!("{what} of kind {:?}: {why}", of.name));
+        let mut given = Map::new();
+        if let Value::Object(fields) = json!(to_value(self.reader, node, EXACT_FIELDS)?) {
+            given = fields;
         }
+        if let (Some(Value::String(release)), "paths") = (given.get_mut("release"), of.name) {
+            self.releases.find(release).map_err(|error| refuse(error.to_string()))?;
+            *release = self.releases.place(release);
+        }
+        let claim = of.read(given).map_err(refuse)?;
+        if of.name == "safetab" && !self.is_bundled && self.settings.is_none() {
+            let needed = "settings = \"safetab-2021\" or \"safetab-p-2024\" before the values";
+            return Err(refuse(format!("takes the settings of a paper: {needed}")));
+        }
+        if !self.is_bundled {
+            own_inputs::check(&of.asked(&claim)).map_err(refuse)?;
+        }
+        Ok(Compute::Claim(of, claim))
     }
 }
 

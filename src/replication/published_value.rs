@@ -1,13 +1,10 @@
 //! A published value as data: the printed text, how to read it, and its recomputation.
 
 use rug::Rational;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{
-    account_claims::AccountClaim, block_paths::PathClaim, printed::Stated, risk::claims::RiskClaim,
-    safetab::claims::SafetabClaim, spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim, unit::Unit,
-    verdict::FaultKind,
+    account_claims::AccountClaim, claims::Claim, printed::Stated, registry::Kind, unit::Unit, verdict::FaultKind,
 };
 use crate::{error::Error, numeric::Enclosure};
 
@@ -151,42 +148,13 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The recomputation of a value. [`super::account_claims`] reads claims about an account; every other kind has its own
-/// module.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+/// The recomputation of a value.
+#[derive(Clone, Debug)]
 pub enum Compute {
     /// The privacy account of a release or of counts.
-    #[serde(skip)]
     Account(AccountClaim),
-    /// A method of the paper itself, or a statement of its appendices: only for Su, Su & Wang.
-    Own {
-        /// The method or statement.
-        method: SuSuWangClaim,
-    },
-    /// A value about disclosure risk.
-    Risk(RiskClaim),
-    /// A statement about geographic spines.
-    Spine(SpineClaim),
-    /// A value about the block paths of a release.
-    Paths {
-        /// The release.
-        release: String,
-        /// The claim.
-        value: PathClaim,
-    },
-    /// A value about SafeTab.
-    Safetab(SafetabClaim),
-    /// A closed form of exact numbers.
-    Formula {
-        /// The expression, as [`Formula`](super::formula::Formula) reads it.
-        formula: String,
-    },
-    /// sigma2 - Var of the discrete Gaussian.
-    VarianceDeficit {
-        /// The variance proxy.
-        sigma2: String,
-    },
+    /// A claim of another kind.
+    Claim(&'static Kind, Claim),
 }
 
 impl Compute {
@@ -194,11 +162,12 @@ impl Compute {
     pub fn asked(&self) -> Map<String, Value> {
         match self {
             Compute::Account(claim) => claim.asked(),
-            other => match serde_json::to_value(other) {
-                Ok(Value::Object(fields)) => fields,
-                // All variants are tables with a kind.
-                Ok(_) | Err(_) => Map::from_iter([("kind".to_string(), json!(null))]),
-            },
+            Compute::Claim(kind, claim) => kind.asked(claim),
         }
+    }
+
+    /// Whether it is a claim of this kind.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        matches!(self, Compute::Claim(kind, _) if kind.name == name)
     }
 }

@@ -53,53 +53,36 @@ impl Verdict {
         Verdict::NotPrinted,
     ];
 
+    /// The word in tables and in JSON, the words of one value and of several, and the order of faults.
+    fn row(self) -> (&'static str, &'static str, &'static str, u8) {
+        match self {
+            Verdict::Agrees => ("agrees", "agrees", "agree", 0),
+            Verdict::AgreesAsRead => ("agrees-as-read", "agrees as read", "agree as read", 0),
+            Verdict::HoldsToDigits => ("holds-to-digits", "holds to its digits", "hold to their digits", 1),
+            Verdict::Misprint => ("misprint", "misprint", "misprints", 2),
+            Verdict::HypothesisMissing => ("hypothesis-missing", "lacks a hypothesis", "lack a hypothesis", 3),
+            Verdict::NotOfTheStatedModel => {
+                ("not-of-the-stated-model", "not of the stated model", "not of the stated model", 4)
+            }
+            Verdict::Differs => ("differs", "differs", "differ", 5),
+            Verdict::Disproved => ("disproved", "disproved", "disproved", 6),
+            Verdict::Undecided => ("undecided", "undecided", "undecided", 0),
+            Verdict::NeedsData => ("needs-data", "needs data", "need data", 0),
+            Verdict::Circular => ("circular", "circular", "circular", 0),
+            Verdict::NotPrinted => ("not-printed", "not printed", "not printed", 0),
+        }
+    }
+
     /// The word in tables and in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Agrees => "agrees",
-            Verdict::AgreesAsRead => "agrees-as-read",
-            Verdict::HoldsToDigits => "holds-to-digits",
-            Verdict::Misprint => "misprint",
-            Verdict::HypothesisMissing => "hypothesis-missing",
-            Verdict::NotOfTheStatedModel => "not-of-the-stated-model",
-            Verdict::Differs => "differs",
-            Verdict::Disproved => "disproved",
-            Verdict::Undecided => "undecided",
-            Verdict::NeedsData => "needs-data",
-            Verdict::Circular => "circular",
-            Verdict::NotPrinted => "not-printed",
-        }
+        self.row().0
     }
-}
 
-impl Verdict {
     /// The word in a sentence about `count` values.
     pub fn of(self, count: usize) -> &'static str {
-        match (self, count) {
-            (Verdict::Agrees, 1) => "agrees",
-            (Verdict::Agrees, _) => "agree",
-            (Verdict::AgreesAsRead, 1) => "agrees as read",
-            (Verdict::AgreesAsRead, _) => "agree as read",
-            (Verdict::HoldsToDigits, 1) => "holds to its digits",
-            (Verdict::HoldsToDigits, _) => "hold to their digits",
-            (Verdict::Misprint, 1) => "misprint",
-            (Verdict::Misprint, _) => "misprints",
-            (Verdict::HypothesisMissing, 1) => "lacks a hypothesis",
-            (Verdict::HypothesisMissing, _) => "lack a hypothesis",
-            (Verdict::NotOfTheStatedModel, _) => "not of the stated model",
-            (Verdict::Differs, 1) => "differs",
-            (Verdict::Differs, _) => "differ",
-            (Verdict::Disproved, _) => "disproved",
-            (Verdict::Undecided, _) => "undecided",
-            (Verdict::NeedsData, 1) => "needs data",
-            (Verdict::NeedsData, _) => "need data",
-            (Verdict::Circular, _) => "circular",
-            (Verdict::NotPrinted, _) => "not printed",
-        }
+        if count == 1 { self.row().1 } else { self.row().2 }
     }
-}
 
-impl Verdict {
     /// Whether the printed text has a fault.
     pub fn is_fault(self) -> bool {
         self.gravity() > 0
@@ -107,20 +90,7 @@ impl Verdict {
 
     /// The order of faults, the gravest last; 0 for none. A fault that several values show is counted with its gravest.
     pub fn gravity(self) -> u8 {
-        match self {
-            Verdict::Disproved => 6,
-            Verdict::Differs => 5,
-            Verdict::NotOfTheStatedModel => 4,
-            Verdict::HypothesisMissing => 3,
-            Verdict::Misprint => 2,
-            Verdict::HoldsToDigits => 1,
-            Verdict::Agrees
-            | Verdict::AgreesAsRead
-            | Verdict::Undecided
-            | Verdict::NeedsData
-            | Verdict::Circular
-            | Verdict::NotPrinted => 0,
-        }
+        self.row().3
     }
 }
 
@@ -261,6 +231,39 @@ impl Computed {
             Computed::Statement(Certainty::Undecided) => "undecided".to_string(),
             Computed::NeedsData(_) => "-".to_string(),
         }
+    }
+}
+
+/// Bits of exact numbers among results.
+const BITS: u32 = 200;
+
+impl From<Enclosure> for Computed {
+    fn from(value: Enclosure) -> Self {
+        Computed::Value(value)
+    }
+}
+
+impl From<Rational> for Computed {
+    fn from(value: Rational) -> Self {
+        Computed::Value(Enclosure::rational(&value, BITS))
+    }
+}
+
+impl From<u64> for Computed {
+    fn from(value: u64) -> Self {
+        Rational::from(value).into()
+    }
+}
+
+impl From<Certainty> for Computed {
+    fn from(certainty: Certainty) -> Self {
+        Computed::Statement(certainty)
+    }
+}
+
+impl From<bool> for Computed {
+    fn from(holds: bool) -> Self {
+        Computed::holds(holds)
     }
 }
 

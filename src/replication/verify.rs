@@ -4,24 +4,19 @@ use std::collections::HashMap;
 
 use super::{
     account_claims::Measure,
-    accounts, block_paths,
-    formula::Formula,
+    accounts,
+    claims::{Basis, Context, Shared},
     printed::Stated,
     published::{Compute, Paper, Published, Unit},
-    risk::{self, claims::RiskClaim},
-    safetab, spines,
-    su_su_wang_2025::{self, Sum},
+    registry,
     verdict::{Computed, FaultKind, Verdict},
 };
 use crate::{
     error::{Error, Result},
-    noise::DiscreteGaussian,
     numeric::{
         Certainty, Enclosure,
         effort::{self, Effort},
-        rational::parse,
     },
-    release::Release,
 };
 use rayon::prelude::*;
 
@@ -174,7 +169,7 @@ struct Task<'a> {
 /// The result of a task: an answer, or a basis from which several answers are computed.
 enum Found {
     Answer(Computed),
-    Basis(risk::Basis),
+    Basis(Basis),
 }
 
 /// The results of all computations of each row, in the order of [`asked`]. A computation that several rows need is done
@@ -198,15 +193,14 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         }
         rows.push(row);
     }
-    // The common part of a paper's own methods is also computed once.
-    let has_own = tasks.iter().any(|task| matches!(task.what, Compute::Own { .. }));
-    let release = has_own.then(|| Release::find(su_su_wang_2025::PAPER)).transpose()?;
-    let sum = release.as_ref().map(Sum::of).transpose()?;
+    for kind in registry::KINDS.iter().filter(|kind| tasks.iter().any(|task| task.what.is_of(kind.name))) {
+        (kind.prepare)()?;
+    }
     let settings = paper.settings.as_deref().unwrap_or(&paper.paper);
     let find = |task: &Task| {
-        let found = match basis_of(task.what) {
-            Some((claim, _)) => risk::basis(claim).map(Found::Basis),
-            None => compute(settings, sum.as_ref(), task.what, digits(task.asked_by)).map(Found::Answer),
+        let found = match shared(task.what) {
+            Some(shared) => (shared.compute)().map(Found::Basis),
+            None => compute(settings, task.what, digits(task.asked_by)).map(Found::Answer),
         };
         (0..task.rows).for_each(|_| done());
         found.map_err(|error| task.asked_by.refuse(paper, &error))
@@ -218,8 +212,10 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
     found.sort_unstable_by_key(|(place, _)| *place);
     let answer = |(what, place): &(&Compute, usize)| match (&found[*place].1, what) {
         (Found::Answer(answer), _) => Ok(answer.clone()),
-        (Found::Basis(basis), Compute::Risk(claim)) => risk::by_basis(claim, basis),
-        (Found::Basis(_), other) => compute(settings, sum.as_ref(), other, accounts::DIGITS),
+        (Found::Basis(basis), Compute::Claim(_, claim)) => {
+            claim.by_basis(&Context { settings, digits: accounts::DIGITS }, basis)
+        }
+        (Found::Basis(_), other) => compute(settings, other, accounts::DIGITS),
     };
     rows.iter()
         .zip(&paper.values)
@@ -229,11 +225,11 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
         .collect()
 }
 
-/// The basis from which this answer and others are computed, and its name.
-fn basis_of(what: &Compute) -> Option<(&RiskClaim, String)> {
+/// The part that a computation has in common with others.
+fn shared(what: &Compute) -> Option<&Shared> {
     match what {
-        Compute::Risk(claim) => risk::basis_of(claim).map(|name| (claim, name)),
-        _ => None,
+        Compute::Claim(_, claim) => claim.shared(),
+        Compute::Account(_) => None,
     }
 }
 
@@ -246,9 +242,9 @@ fn digits(published: &Published) -> u32 {
 fn shared_by(published: &Published, what: &Compute) -> Option<String> {
     match what {
         Compute::Account(_) => None,
-        what => Some(match basis_of(what) {
-            Some((_, name)) => name,
-            None => format!("{} {what:?}", digits(published)),
+        what => Some(match shared(what) {
+            Some(shared) => shared.key.clone(),
+            None => format!("{} {:?}", digits(published), what.asked()),
         }),
     }
 }
@@ -301,33 +297,19 @@ fn of_fault(published: &Published, verdict: Verdict, printed_by: Option<&Compute
 }
 
 /// Runs a computation of a row.
-fn compute(settings: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Result<Computed> {
-    let value = match what {
-        Compute::Account(claim) => return accounts::compute(claim, digits),
-        Compute::Own { method } => {
-            let sum =
-                sum.ok_or_else(|| Error::fault("a method of su-su-wang-2025 was computed without its release"))?;
-            return su_su_wang_2025::compute(sum, method);
-        }
-        Compute::Risk(what) => return risk::compute(what),
-        Compute::Spine(what) => return spines::compute(what),
-        Compute::Paths { release, value } => return block_paths::compute(&Release::find(release)?, value, digits),
-        Compute::Safetab(what) => return safetab::compute(settings, what),
-        Compute::Formula { formula } => Formula::parse(formula)?.enclose(digits)?,
-        Compute::VarianceDeficit { sigma2 } => {
-            DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(accounts::DIGITS)
-        }
-    };
-    Ok(Computed::Value(value))
+fn compute(settings: &str, what: &Compute, digits: u32) -> Result<Computed> {
+    match what {
+        Compute::Account(claim) => accounts::compute(claim, digits),
+        Compute::Claim(_, claim) => claim.compute(&Context { settings, digits }),
+    }
 }
 
 /// A value in the printed unit: some probabilities are printed in percent.
 fn in_unit(computed: Computed, what: &Compute, published: &Published) -> Computed {
     let percent = matches!(published.unit, Unit::Percent | Unit::LeastPercent);
     let probability = match what {
-        Compute::Risk(_) => true,
-        Compute::Account(claim) => claim.question.measure() == Measure::Probability,
-        _ => false,
+        Compute::Account(claim) => claim.kind.measure == Measure::Probability,
+        what => what.is_of("risk"),
     };
     match computed {
         Computed::Value(value) if percent && probability => Computed::Value(value.mul(&Enclosure::double(100.0, 100))),

@@ -6,7 +6,7 @@ use super::settings::{Budgets, CountKind, PersonGroups, PrintedSettings};
 use crate::{
     account::{Account, Composition},
     error::{Error, Result},
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
     replication::verdict::finite,
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
@@ -71,18 +71,17 @@ impl PrintedSettings {
     pub(super) fn coverage(
         &self,
         mechanism: NoiseKind,
-        (budget, target): (Option<&str>, Option<u32>),
+        (budget, target): (Option<&Rational>, Option<u32>),
         count: CountKind,
         moe: Option<i64>,
     ) -> Result<Enclosure> {
         let total = match (budget, target) {
-            (Some(budget), None) => Enclosure::rational(&parse(budget)?, 200),
+            (Some(budget), None) => Enclosure::rational(budget, 200),
             (None, Some(target)) => formulas::budget(mechanism, target, &self.gamma, self.stability)?,
             _ => return Err(Error::conflict("give the budget of a coverage, or the target of its formula")),
         };
-        let given = budget.map(parse).transpose()?;
         let at = |end: &Float| -> Result<(i64, Enclosure)> {
-            let budget = given.clone().map_or_else(|| finite(end, "the budget by formula"), Ok)?;
+            let budget = budget.cloned().map_or_else(|| finite(end, "the budget by formula"), Ok)?;
             let noise = self.noise(mechanism, budget, count)?;
             let moe = moe.map_or_else(|| formulas::margin(&noise), Ok)?;
             Ok((moe, noise.coverage(1, moe, DIGITS)?))

@@ -2,7 +2,7 @@
 //! and exact; and the conversions of Section F.2 over the paper's grid of orders.
 
 use rug::{Float, Rational};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::settings::{PersonGroups, PrintedSettings};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 const BITS: u32 = 160;
 
 /// The kind of divergence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Renyi {
     /// Lemma 8: the normalizing constant of the masses times an integral instead of a sum. It is not a divergence: it

@@ -1,11 +1,11 @@
 //! The settings printed in the papers on SafeTab, as data (`data/published/*-settings.toml`).
 
 use rug::{Integer, Rational, ops::Pow};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     error::{Error, Result},
-    numeric::rational::{display, parse},
+    numeric::rational::display,
     replication::bundled,
     safetab::{
         cell_noise::NoiseKind,
@@ -19,39 +19,50 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 /// The settings of one paper.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PrintedSettings {
+    /// Their places in the paper.
+    pub source: String,
     /// The share of stage 1.
+    #[serde(deserialize_with = "bundled::exact")]
     pub gamma: Rational,
     /// The number of groups of a level that contain a person.
     pub stability: u32,
     /// The delta of the epsilons.
+    #[serde(deserialize_with = "bundled::exact")]
     pub delta: Rational,
     /// The probability that an empty group is suppressed.
+    #[serde(deserialize_with = "bundled::exact")]
     pub chance: Rational,
     /// The budgets of the table of thresholds.
+    #[serde(default, deserialize_with = "bundled::exact_each")]
     pub suppressed: Vec<Rational>,
     /// The levels.
+    #[serde(rename = "level")]
     pub planned: Vec<PrintedLevel>,
 }
 
 /// A level as printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PrintedLevel {
     /// Its name.
     pub name: String,
     /// The target margin of error.
     pub moe: u32,
     /// The total budget of geometric noise, if one is printed.
+    #[serde(default, deserialize_with = "bundled::exact_or_none")]
     pub epsilon: Option<Rational>,
     /// The total budget of discrete Gaussian noise.
+    #[serde(deserialize_with = "bundled::exact")]
     pub rho: Rational,
     /// Whether some of its groups are published by their total only.
     pub total_only: bool,
 }
 
 /// The choice of budgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Budgets {
     /// As printed.
@@ -61,7 +72,7 @@ pub enum Budgets {
 }
 
 /// The kinds of population groups that contain a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PersonGroups {
     /// Only groups published in two stages.
@@ -84,38 +95,13 @@ impl PersonGroups {
 }
 
 /// The kind of count of a level.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountKind {
     /// The total of a group of which only the total is published.
     TotalOnly,
     /// A cell of step 2.
     Step2,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SettingsFile {
-    #[serde(rename = "source")]
-    _source: String,
-    gamma: String,
-    stability: u32,
-    delta: String,
-    chance: String,
-    #[serde(default)]
-    suppressed: Vec<String>,
-    #[serde(rename = "level")]
-    levels: Vec<LevelFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LevelFile {
-    name: String,
-    moe: u32,
-    epsilon: Option<String>,
-    rho: String,
-    total_only: bool,
 }
 
 impl PrintedSettings {
@@ -125,24 +111,7 @@ impl PrintedSettings {
             let has = "settings are bundled of";
             return Err(Error::unknown("paper", paper, has, FILES.map(|(name, _)| name)));
         };
-        let file: SettingsFile = bundled::read(&format!("{name}-settings"), text)?;
-        let planned = |level: &LevelFile| -> Result<PrintedLevel> {
-            Ok(PrintedLevel {
-                name: level.name.clone(),
-                moe: level.moe,
-                epsilon: level.epsilon.as_deref().map(parse).transpose()?,
-                rho: parse(&level.rho)?,
-                total_only: level.total_only,
-            })
-        };
-        Ok(PrintedSettings {
-            gamma: parse(&file.gamma)?,
-            stability: file.stability,
-            delta: parse(&file.delta)?,
-            chance: parse(&file.chance)?,
-            suppressed: file.suppressed.iter().map(|rho| parse(rho)).collect::<Result<_>>()?,
-            planned: file.levels.iter().map(planned).collect::<Result<_>>()?,
-        })
+        bundled::read(&format!("{name}-settings"), text)
     }
 
     /// The same with custom levels instead of the printed ones: for target margins of error, for budgets, or for pairs

@@ -1,13 +1,12 @@
 //! Statements about bypassing, in exact fractions: Theorem 2, Remark 1, Algorithm 3.
 
 use rug::Rational;
+use serde::Deserialize;
 
-use super::{
-    claims::Remark1Formula,
-    trees::{binary_tree, small_trees, uneven_tree},
-};
+use super::trees::{binary_tree, small_trees, uneven_tree};
 use crate::{
     error::Result,
+    replication::claims::plain_inputs,
     spine::{
         blocks::Blocks,
         bypass::{Privacy, Spine},
@@ -15,6 +14,22 @@ use crate::{
     },
     topdown::variance::Variances,
 };
+
+/// The formulas of Remark 1.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Remark1Formula {
+    /// 2 / gamma\[l\]^2: from the parent's own answer.
+    Parent,
+    /// 2c / gamma\[l+1\]^2: from the sum of the children's answers.
+    Children,
+    /// 2c / (c gamma\[l\]^2 + gamma\[l+1\]^2): from both.
+    Both,
+    /// 2c / (gamma\[l+1\] + gamma\[l\])^2: the children after the bypass.
+    Bypassed,
+}
+
+plain_inputs!(Remark1Formula);
 
 /// All numbers of children up to `children` with all shares of a unit and its children up to `shares`.
 fn grid(children: u64, shares: u64) -> impl Iterator<Item = (u64, u64, u64)> {

@@ -7,11 +7,8 @@
 mod algorithm_2;
 mod bypassing;
 pub mod claims;
-mod compute;
 pub(super) mod figure_2;
 mod neighbors;
 mod proofs;
 mod remarks;
 mod trees;
-
-pub(super) use compute::compute;

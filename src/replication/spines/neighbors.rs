@@ -6,7 +6,7 @@ use super::trees::{binary_tree, uneven_tree};
 use crate::{
     account::{Composition, Counts},
     error::Result,
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
     release::{
         Neighbors,
         schema::{Attribute, Schema},
@@ -102,16 +102,15 @@ pub(super) fn each_change(tree: &Tree, mut visit: impl FnMut(&[i64])) -> Result<
 
 /// Whether a count changed by `shift` with noise N_Z(0, shift^2 / (2 rho)) has Renyi divergences of at most rho times
 /// the order, for all these rho, shifts and orders.
-pub(super) fn lemma_2(rhos: &[String], shifts: &[u64], orders: &[String]) -> Result<Computed> {
+pub(super) fn lemma_2(rhos: &[Rational], shifts: &[u64], orders: &[Rational]) -> Result<Computed> {
     let pairs = rhos.iter().flat_map(|rho| shifts.iter().map(move |shift| (rho, *shift)));
     let cases = pairs.flat_map(|(rho, shift)| orders.iter().map(move |order| (rho, shift, order)));
     Computed::all_hold(cases.map(|(rho, shift, order)| {
-        let (rho, order) = (parse(rho)?, parse(order)?);
-        let sigma2 = Rational::from(shift * shift) / Rational::from(&rho * 2_u32);
+        let sigma2 = Rational::from(shift * shift) / Rational::from(rho * 2_u32);
         let count = Composition::new([Counts::discrete_gaussian(sigma2, 1, shift)?])?;
-        let above = Rational::from(&order - 1_u32);
+        let above = Rational::from(order - 1_u32);
         // D = ln E[exp((order - 1) L)] / (order - 1).
         let divergence = count.loss().ln_mgf(&above, 400).div(&Enclosure::rational(&above, 400));
-        Ok(divergence.at_most(&Rational::from(&rho * &order)))
+        Ok(divergence.at_most(&Rational::from(rho * order)))
     }))
 }

@@ -6,7 +6,7 @@ use super::{bypassing::spines, figure_2};
 use crate::{
     account::{Composition, Counts},
     error::Result,
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
     release::Release,
     replication::verdict::Computed,
     spine::bypass::Privacy,
@@ -24,17 +24,13 @@ fn largest_loss(counts: &[(Rational, i64)]) -> Rational {
 
 /// Whether a count that moves by at most D, with noise of scale D / epsilon, has losses of at most epsilon, attained at
 /// D.
-pub(super) fn lemma_1(epsilons: &[String], shifts: &[i64]) -> Result<bool> {
-    for epsilon in epsilons {
-        let epsilon = parse(epsilon)?;
-        for most in shifts {
-            let loss = |shift: i64| largest_loss(&[(Rational::from(&epsilon / *most), shift)]);
-            if (0..=*most).any(|shift| loss(shift) > epsilon) || loss(*most) != epsilon {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
+pub(super) fn lemma_1(epsilons: &[Rational], shifts: &[i64]) -> bool {
+    epsilons.iter().all(|epsilon| {
+        shifts.iter().all(|most| {
+            let loss = |shift: i64| largest_loss(&[(Rational::from(epsilon / *most), shift)]);
+            (0..=*most).all(|shift| loss(shift) <= *epsilon) && loss(*most) == *epsilon
+        })
+    })
 }
 
 /// Whether counts `EPSILON@SHIFT` have losses of at most the sum of |shift| / b with b = 1 / epsilon.
@@ -50,15 +46,14 @@ pub(super) fn lemma_3_pure(counts: &[String]) -> Result<bool> {
 
 /// Whether counts `SIGMA2@SHIFT` with discrete Gaussian noise have Renyi divergences of at most rho times the order,
 /// with rho half the sum of shift^2 / sigma^2.
-pub(super) fn lemma_3(counts: &[String], orders: &[String]) -> Result<Computed> {
+pub(super) fn lemma_3(counts: &[String], orders: &[Rational]) -> Result<Computed> {
     let counts = counts.iter().map(|text| text.parse()).collect::<Result<Vec<Counts>>>()?;
     let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
     let composed = Composition::new(counts)?;
     Computed::all_hold(orders.iter().map(|order| {
-        let order = parse(order)?;
-        let above = Rational::from(&order - 1_u32);
+        let above = Rational::from(order - 1_u32);
         let divergence = composed.loss().ln_mgf(&above, 400).div(&Enclosure::rational(&above, 400));
-        Ok(divergence.at_most(&Rational::from(&rho * &order)))
+        Ok(divergence.at_most(&Rational::from(&rho * order)))
     }))
 }
 
@@ -183,7 +178,7 @@ mod tests {
     fn losses_are_enumerated() {
         let two = [(Rational::from((1, 3)), 2), (Rational::from(1), 1)];
         assert_eq!(largest_loss(&two), Rational::from((5, 3)));
-        assert!(lemma_1(&["1/3".into()], &[1, 5]).unwrap() && lemma_3_pure(&["1/3@2".into(), "5@4".into()]).unwrap());
+        assert!(lemma_1(&[Rational::from((1, 3))], &[1, 5]) && lemma_3_pure(&["1/3@2".into(), "5@4".into()]).unwrap());
         assert!(sums_are_one(false).unwrap() && !sums_are_one(true).unwrap());
         assert_eq!((rescaled_variance(true), rescaled_variance(false)), (Rational::from(2), Rational::from(1)));
     }

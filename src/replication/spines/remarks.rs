@@ -12,7 +12,7 @@ use crate::{
     account::{Account, Composition, Counts},
     error::Result,
     noise::DiscreteGaussian,
-    numeric::{Enclosure, rational::parse},
+    numeric::{Certainty, Enclosure},
     release::schema::{Attribute, Schema},
     replication::verdict::Computed,
 };
@@ -33,41 +33,38 @@ fn geometric_variance(b: &Rational) -> Enclosure {
 
 /// Whether discrete noise has less variance than continuous noise with the same parameter: sigma2 for a Gaussian with a
 /// variance proxy, 2 b^2 for a Laplace with a scale, for all of these.
-pub(super) fn discrete_varies_less(parameters: &[String], pure: bool) -> Result<Computed> {
-    Computed::all_hold(parameters.iter().map(|text| {
-        let parameter = parse(text)?;
+pub(super) fn discrete_varies_less(parameters: &[Rational], pure: bool) -> Result<Computed> {
+    Computed::all_hold(parameters.iter().map(|parameter| {
         if pure {
-            return Ok(geometric_variance(&parameter).below(&real(&(parameter.clone().square() * 2_u32))));
+            return Ok(geometric_variance(parameter).below(&real(&(parameter.clone().square() * 2_u32))));
         }
-        let deficit = DiscreteGaussian::new(parameter)?.variance_deficit(DIGITS);
+        let deficit = DiscreteGaussian::new(parameter.clone())?.variance_deficit(DIGITS);
         Ok(Enclosure::double(0.0, BITS).below(&deficit))
     }))
 }
 
 /// Whether with two-sided geometric noise a bypass lowers the variance of the unit's total although Theorem 2's rule
 /// refuses it: for c children with the unit's share, where the share is the inverse of the scale.
-pub(super) fn discrete_noise_alters_the_rule(children: u32, share: &str) -> Result<Computed> {
-    let share = parse(share)?;
+pub(super) fn discrete_noise_alters_the_rule(children: u32, share: &Rational) -> Certainty {
     let refused = 2_u32 < children - 1;
     let own = geometric_variance(&share.clone().recip());
     let all = real(&Rational::from(children)).mul(&own);
     // Inverse variances add up.
     let before = own.recip().add(&all.recip()).recip();
-    let after = real(&Rational::from(children)).mul(&geometric_variance(&(share * 2_u32).recip()));
-    Ok(if refused { Computed::Statement(after.below(&before)) } else { Computed::holds(false) })
+    let after = real(&Rational::from(children)).mul(&geometric_variance(&Rational::from(share * 2_u32).recip()));
+    if refused { after.below(&before) } else { Certainty::No }
 }
 
 /// Whether a changed record is less distinguishable with noise that is rho-zCDP for bounded neighbors than with noise
 /// that is rho-zCDP for unbounded ones: by the total variation distance, for two cells of a histogram.
-pub(super) fn bounded_is_stronger(rhos: &[String]) -> Result<Computed> {
+pub(super) fn bounded_is_stronger(rhos: &[Rational]) -> Result<Computed> {
     Computed::all_hold(rhos.iter().map(|rho| {
-        let rho = parse(rho)?;
         // A changed record moves two cells by 1, an added record moves one.
         let distance = |sigma2: Rational| -> Result<Enclosure> {
             let both = Composition::new([Counts::discrete_gaussian(sigma2, 2, 1)?])?;
             Ok(both.delta(Rational::new(), DIGITS)?.value)
         };
-        let (bounded, unbounded) = (rho.clone().recip(), (rho * 2_u32).recip());
+        let (bounded, unbounded) = (rho.clone().recip(), Rational::from(rho * 2_u32).recip());
         Ok(distance(bounded)?.below(&distance(unbounded)?))
     }))
 }
@@ -156,7 +153,6 @@ pub(super) fn bypasses_have_one_gram(children: usize, shares: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::Certainty;
 
     #[test]
     fn variances_of_discrete_noise_agree_with_its_masses() {
@@ -164,11 +160,11 @@ mod tests {
         let q = (-2.0_f64 / 3.0).exp();
         let sum: f64 = (1..200).map(|x| f64::from(x * x) * q.powi(x) * 2.0 * (1.0 - q) / (1.0 + q)).sum();
         assert!((geometric_variance(&b).approximate() - sum).abs() < 1e-12);
-        let is = |computed: Result<Computed>, certainty| matches!(computed.unwrap(), Computed::Statement(c) if c == certainty);
-        assert!(is(discrete_noise_alters_the_rule(4, "1"), Certainty::Yes));
+        let alters = |children, share: (u32, u32)| discrete_noise_alters_the_rule(children, &Rational::from(share));
+        assert_eq!(alters(4, (1, 1)), Certainty::Yes);
         // With wide noise the discrete law is close to the continuous one, and five children are too many.
-        assert!(is(discrete_noise_alters_the_rule(5, "1/100"), Certainty::No));
-        assert!(is(discrete_noise_alters_the_rule(2, "1"), Certainty::No));
+        assert_eq!(alters(5, (1, 100)), Certainty::No);
+        assert_eq!(alters(2, (1, 1)), Certainty::No);
     }
 
     #[test]

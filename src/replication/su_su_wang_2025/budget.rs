@@ -97,8 +97,8 @@ pub(super) fn sieved_by(sum: &Sum, name: &str, from: &Rational, to: &Rational, l
 }
 
 /// Whether the characteristic function is below `level` from some t to pi.
-pub(super) fn sieved_from(sum: &Sum, from: Rational, level: &Rational) -> Result<Computed> {
-    let boole = sum.first_term(&Rational::from(20), 40)?.with_reach(from)?;
+pub(super) fn sieved_from(sum: &Sum, from: &Rational, level: &Rational) -> Result<Computed> {
+    let boole = sum.first_term(&Rational::from(20), 40)?.with_reach(from.clone())?;
     Ok(Computed::Statement(nothing_left(&boole.sieve(level)?)))
 }
 

@@ -9,23 +9,16 @@ use crate::{
         crossing::{self, Stretch},
     },
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, parallel, rational::parse},
+    numeric::{Certainty, Enclosure, parallel},
     release::Release,
     replication::{accounts::scaled, verdict::Computed},
 };
 
-/// A range of delta, as text.
-type Range<'a> = (&'a str, &'a str);
-
-fn range((from, to): Range) -> Result<(Rational, Rational)> {
-    Ok((parse(from)?, parse(to)?))
-}
-
 /// The counts of a level with other noise, and the rho of its own noise.
-fn reduced_level(release: &Release, level: &str, sigma2: &str) -> Result<(Composition, Rho)> {
+fn reduced_level(release: &Release, level: &str, sigma2: &Rational) -> Result<(Composition, Rho)> {
     let own = release.composition(&[level], None)?;
     let count = own.counts().iter().map(|counts| counts.count).sum();
-    Ok((Composition::new([Counts::discrete_gaussian(parse(sigma2)?, count, 1)?])?, own.rho().clone()))
+    Ok((Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, 1)?])?, own.rho().clone()))
 }
 
 fn statement(parts: Vec<Certainty>) -> Result<Computed> {
@@ -33,33 +26,40 @@ fn statement(parts: Vec<Certainty>) -> Result<Computed> {
 }
 
 /// Whether each level alone, and all levels together, are within their own zCDP curve on the whole range.
-pub(super) fn own_within(release: &Release, deltas: Range) -> Result<Computed> {
-    let (from, to) = range(deltas)?;
+pub(super) fn own_within(release: &Release, from: &Rational, to: &Rational) -> Result<Computed> {
     let names: Vec<Vec<&str>> =
         (release.levels.iter()).map(|level| vec![level.name.as_str()]).chain([Vec::new()]).collect();
     let within = |names: &Vec<&str>| {
         let part = release.composition(names, None)?;
-        crossing::within_everywhere(&part, part.rho(), &from, &to)
+        crossing::within_everywhere(&part, part.rho(), from, to)
     };
     statement(parallel::try_map(&names, within)?)
 }
 
 /// Whether each named level with its reduced noise is within the curve of its own noise on the whole range.
-pub(super) fn reduced_within(release: &Release, reduced: &[[String; 2]], deltas: Range) -> Result<Computed> {
-    let (from, to) = range(deltas)?;
-    let within = |[level, sigma2]: &[String; 2]| {
+pub(super) fn reduced_within(
+    release: &Release,
+    reduced: &[(String, Rational)],
+    from: &Rational,
+    to: &Rational,
+) -> Result<Computed> {
+    let within = |(level, sigma2): &(String, Rational)| {
         let (account, rho) = reduced_level(release, level, sigma2)?;
-        crossing::within_everywhere(&account, &rho, &from, &to)
+        crossing::within_everywhere(&account, &rho, from, to)
     };
     statement(parallel::try_map(reduced, within)?)
 }
 
 /// Whether each of them exceeds that curve at every delta of the range.
-pub(super) fn reduced_beyond(release: &Release, reduced: &[[String; 2]], deltas: Range) -> Result<Computed> {
-    let (from, to) = range(deltas)?;
-    let beyond = |[level, sigma2]: &[String; 2]| {
+pub(super) fn reduced_beyond(
+    release: &Release,
+    reduced: &[(String, Rational)],
+    from: &Rational,
+    to: &Rational,
+) -> Result<Computed> {
+    let beyond = |(level, sigma2): &(String, Rational)| {
         let (account, rho) = reduced_level(release, level, sigma2)?;
-        let stretches = crossing::stretches(&account, &rho, &from, &to)?;
+        let stretches = crossing::stretches(&account, &rho, from, to)?;
         Ok(match () {
             () if stretches.iter().any(|stretch| stretch.within == Certainty::Yes) => Certainty::No,
             () if stretches.iter().all(|stretch| stretch.within == Certainty::No) => Certainty::Yes,
@@ -71,11 +71,16 @@ pub(super) fn reduced_beyond(release: &Release, reduced: &[[String; 2]], deltas:
 
 /// The delta at which a level with its reduced noise crosses the curve of its own noise, from 10^-40 to 10^-2. Of
 /// several crossings, the one whose logarithm is nearest to that of `near`.
-pub(super) fn crossing_of_reduced(release: &Release, level: &str, sigma2: &str, near: &str) -> Result<Enclosure> {
+pub(super) fn crossing_of_reduced(
+    release: &Release,
+    level: &str,
+    sigma2: &Rational,
+    near: &Rational,
+) -> Result<Enclosure> {
     let (account, rho) = reduced_level(release, level, sigma2)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let crossings = crossings(&crossing::stretches(&account, &rho, &power(40), &power(2))?);
-    let near = Enclosure::rational(&parse(near)?, 64).ln().approximate();
+    let near = Enclosure::rational(near, 64).ln().approximate();
     let off = |crossing: &Enclosure| (crossing.ln().approximate() - near).abs();
     let nearest = crossings.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));
     nearest.ok_or_else(|| {
@@ -95,11 +100,16 @@ fn crossings(stretches: &[Stretch]) -> Vec<Enclosure> {
 
 /// Whether the curve of a level with all its noise reduced by a percentage crosses that of its own noise: it is within
 /// on some delta of the range and not on another.
-pub(super) fn scaled_crosses(release: &Release, level: &str, percent: &str, deltas: Range) -> Result<Computed> {
-    let (from, to) = range(deltas)?;
+pub(super) fn scaled_crosses(
+    release: &Release,
+    level: &str,
+    percent: &Rational,
+    from: &Rational,
+    to: &Rational,
+) -> Result<Computed> {
     let own = release.composition(&[level], None)?;
     let account = less_noise(&own, percent)?;
-    let stretches = crossing::stretches(&account, own.rho(), &from, &to)?;
+    let stretches = crossing::stretches(&account, own.rho(), from, to)?;
     let some = |answer| stretches.iter().any(|stretch| stretch.within == answer);
     Ok(Computed::Statement(match (some(Certainty::Yes), some(Certainty::No), some(Certainty::Undecided)) {
         (true, true, _) => Certainty::Yes,
@@ -110,13 +120,17 @@ pub(super) fn scaled_crosses(release: &Release, level: &str, percent: &str, delt
 
 /// Whether all levels composed, with all noise reduced by a percentage, are within the curve of their own noise on the
 /// range.
-pub(super) fn whole_scaled_within(release: &Release, percent: &str, deltas: Range) -> Result<Computed> {
-    let (from, to) = range(deltas)?;
+pub(super) fn whole_scaled_within(
+    release: &Release,
+    percent: &Rational,
+    from: &Rational,
+    to: &Rational,
+) -> Result<Computed> {
     let own = release.composition(&[] as &[&str], None)?;
     let account = less_noise(&own, percent)?;
-    Ok(Computed::Statement(crossing::within_everywhere(&account, own.rho(), &from, &to)?))
+    Ok(Computed::Statement(crossing::within_everywhere(&account, own.rho(), from, to)?))
 }
 
-fn less_noise(own: &Composition, percent: &str) -> Result<Composition> {
-    scaled(own, &(Rational::from(1) - parse(percent)? / 100_u32))
+fn less_noise(own: &Composition, percent: &Rational) -> Result<Composition> {
+    scaled(own, &(Rational::from(1) - Rational::from(percent / 100_u32)))
 }

@@ -3,13 +3,9 @@
 
 mod budget;
 pub mod claims;
-mod compute;
 mod curves;
 mod rule;
 mod simulated;
 
-/// The key of the paper, and of its release.
-pub(super) const PAPER: &str = "su-su-wang-2025";
-
-pub(super) use compute::compute;
+pub(super) use claims::prepare;
 pub(super) use rule::Sum;
