@@ -63,6 +63,15 @@ impl Sheet {
         Sheet { header: header.into_iter().map(|name| name.to_string()).collect(), rows: Vec::new() }
     }
 
+    /// An empty table with these columns, with spaces between them; `NAME±` stands for `NAME_lower` and `NAME_upper`.
+    pub fn of(columns: &str) -> Self {
+        let both = |name: &str| match name.strip_suffix('±') {
+            Some(name) => vec![format!("{name}_lower"), format!("{name}_upper")],
+            None => vec![name.to_string()],
+        };
+        Sheet::new(columns.split_whitespace().flat_map(both))
+    }
+
     /// Adds a row with one cell per column.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
@@ -98,7 +107,8 @@ mod tests {
 
     #[test]
     fn cells_with_commas_are_quoted() {
-        let mut sheet = Sheet::new(["a", "b"]);
+        assert_eq!(Sheet::of("x y± z").csv(), "x,y_lower,y_upper,z\n");
+        let mut sheet = Sheet::of("a b");
         sheet.push(vec!["one, two".to_string(), "say \"x\"".to_string()]);
         assert_eq!(sheet.csv(), "a,b\n\"one, two\",\"say \"\"x\"\"\"\n");
     }

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{
-    item::{Item, Sources},
+    item::{ItemRow, Sources},
     own::Parameter,
 };
 use crate::{
@@ -21,27 +21,25 @@ use crate::{
     risk::single::Attack,
 };
 
-const PAPER: &str = "kazan-reiter-2023";
-
 use Parameter::{Others, Points, Prior, Range, Rho, Upper};
 
-pub(super) const ITEMS: &[Item] = &[
-    item("figure-1", "posterior probability and risk from one noisy count", &[Rho, Prior, Range, Points], |sources| {
+pub(super) const ITEMS: &[ItemRow] = &[
+    ("figure-1", "posterior probability and risk from one noisy count", &[Rho, Prior, Range, Points], |sources| {
         let columns = curves::figure_1(&settings(sources)?, &sources.own.whole(-10, 15)?)?;
         Look::new("Posterior probability and risk of one noisy count").draw(columns)
     }),
-    item("figure-2", "marginal posterior probability and risk against rho", &[Prior, Range, Points], |sources| {
+    ("figure-2", "marginal posterior probability and risk against rho", &[Prior, Range, Points], |sources| {
         let settings = settings(sources)?;
         let columns = curves::figure_2(&settings, &rhos(sources, 1, 61)?)?;
         Look::new("Posterior probability and risk on average").log_x().pointing_at(settings.rho(0)?, "ρ₁").draw(columns)
     }),
-    item("figure-3", "probability of a correct decision against rho", &[Prior, Range, Points], |sources| {
+    ("figure-3", "probability of a correct decision against rho", &[Prior, Range, Points], |sources| {
         // Enough points that jumps look vertical.
         let settings = settings(sources)?;
         let columns = curves::figure_3(&settings, &rhos(sources, 1, 601)?)?;
         Look::new("Probability of a correct decision").log_x().pointing_at(settings.rho(0)?, "ρ₁").draw(columns)
     }),
-    item("figure-4", "decisions with a uniform prior on the count above", &[Rho, Prior, Others], |sources| {
+    ("figure-4", "decisions with a uniform prior on the count above", &[Rho, Prior, Others], |sources| {
         let settings = settings(sources)?;
         let names = ["exact", "by the paper's sampler, as printed"];
         tile_maps(
@@ -51,7 +49,7 @@ pub(super) const ITEMS: &[Item] = &[
             &names,
         )
     }),
-    item(
+    (
         "figure-5",
         "probability of a correct decision against the true count above",
         &[Rho, Prior, Others, Range, Points],
@@ -60,7 +58,7 @@ pub(super) const ITEMS: &[Item] = &[
             Look::new("Probability of a correct decision with the count above").draw(columns)
         },
     ),
-    item(
+    (
         "figure-6",
         "probability of a correct decision against the rho of the level above",
         &[Rho, Prior, Others, Upper, Range, Points],
@@ -71,20 +69,20 @@ pub(super) const ITEMS: &[Item] = &[
             look.pointing_at(settings.rho(1)?, "ρ₂").draw(columns)
         },
     ),
-    item("figure-7", "risk against the number of levels at which the target is unique", &[Rho, Prior], |sources| {
+    ("figure-7", "risk against the number of levels at which the target is unique", &[Rho, Prior], |sources| {
         let columns = curves::figure_7(&settings(sources)?)?;
         Look::new("Posterior probability and risk over several levels").draw(columns)
     }),
-    item("figure-8", "variance of the discrete Gaussian against its proxy", &[Range, Points], |sources| {
+    ("figure-8", "variance of the discrete Gaussian against its proxy", &[Range, Points], |sources| {
         let proxies = sources.own.log_grid(&Rational::from((1, 100)), &Rational::from(10), 61)?;
         let look = Look { log_y: true, rho_above: true, ..Look::new("Variance of the discrete Gaussian") };
         look.log_x().draw(curves::figure_8(&proxies)?)
     }),
-    item("figure-9", "a sum of discrete Gaussians and the one that approximates it", &[Rho, Others], |sources| {
+    ("figure-9", "a sum of discrete Gaussians and the one that approximates it", &[Rho, Others], |sources| {
         let look = Look { masses: true, ..Look::new("A sum of discrete Gaussians, and one in its place") };
         look.draw(curves::figure_9(&settings(sources)?)?)
     }),
-    item(
+    (
         "figure-10",
         "decisions with uniform and bounded priors on the count above",
         &[Rho, Prior, Others, Upper],
@@ -97,13 +95,13 @@ pub(super) const ITEMS: &[Item] = &[
             tile_maps("Where the adversary decides for the target", &settings, curves::figure_10(&settings)?, &names)
         },
     ),
-    item("figure-11", "decisions with certain counts above", &[Rho, Prior, Others, Upper], |sources| {
+    ("figure-11", "decisions with certain counts above", &[Rho, Prior, Others, Upper], |sources| {
         let settings = settings(sources)?;
         let names: Vec<String> = settings.points.iter().map(|point| format!("X₂ = {point} for certain")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         tile_maps("Where the adversary decides for the target", &settings, curves::figure_11(&settings)?, &names)
     }),
-    item(
+    (
         "figure-12",
         "posterior probability after post-processing",
         &[Rho, Prior, Others, Upper, Range, Points],
@@ -117,15 +115,6 @@ pub(super) const ITEMS: &[Item] = &[
         },
     ),
 ];
-
-const fn item(
-    name: &'static str,
-    about: &'static str,
-    takes: &'static [Parameter],
-    draw: fn(&Sources) -> Result<Drawing>,
-) -> Item {
-    Item { paper: PAPER, name, about, takes, draw }
-}
 
 /// The paper's settings, with the given replacements.
 fn settings(sources: &Sources) -> Result<CurveSettings> {
@@ -160,7 +149,7 @@ fn rhos(sources: &Sources, to: u32, points: u32) -> Result<Vec<Rational>> {
 }
 
 fn sheet(columns: &[CurvePanel]) -> Sheet {
-    let mut sheet = Sheet::new(["panel", "series", "x", "lower", "upper"]);
+    let mut sheet = Sheet::of("panel series x lower upper");
     for panel in columns {
         for series in &panel.series {
             for (x, y) in &series.points {

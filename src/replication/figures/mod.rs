@@ -18,15 +18,18 @@ use crate::error::{Error, Result};
 
 /// All tables and figures, paper by paper.
 pub fn items() -> Vec<Item> {
-    [
-        su_su_wang_2025::ITEMS,
-        kazan_reiter_2023::ITEMS,
-        safetab_2021::ITEMS,
-        safetab_p_2024::ITEMS,
-        spines_2024::ITEMS,
-        sieve_quadrature_2026::ITEMS,
-    ]
-    .concat()
+    let papers = [
+        ("su-su-wang-2025", su_su_wang_2025::ITEMS),
+        ("kazan-reiter-2023", kazan_reiter_2023::ITEMS),
+        ("safetab-2021", safetab_2021::ITEMS),
+        ("safetab-p-2024", safetab_p_2024::ITEMS),
+        ("spines-2024", spines_2024::ITEMS),
+        ("sieve-quadrature-2026", sieve_quadrature_2026::ITEMS),
+    ];
+    let of_paper = |(paper, rows): (&'static str, &[item::ItemRow])| {
+        rows.iter().map(move |&(name, about, takes, draw)| Item { paper, name, about, takes, draw }).collect::<Vec<_>>()
+    };
+    papers.into_iter().flat_map(of_paper).collect()
 }
 
 /// The figure or paper that is not known, with the figures of its paper, or all papers.

@@ -77,24 +77,30 @@ pub enum Parameter {
     Counts,
 }
 
+/// A parameter, its name, and whether it is given.
+type Row = (Parameter, &'static str, fn(&Own) -> bool);
+
+/// All of them.
+const ALL: [Row; 13] = [
+    (Parameter::Release, "release", |own| own.release.is_some()),
+    (Parameter::Level, "level", |own| !own.levels.is_empty()),
+    (Parameter::Delta, "delta", |own| !own.deltas.is_empty()),
+    (Parameter::Rho, "rho", |own| !own.rhos.is_empty()),
+    (Parameter::Prior, "prior", |own| !own.priors.is_empty()),
+    (Parameter::Others, "others", |own| own.others.is_some()),
+    (Parameter::Upper, "upper", |own| !own.uppers.is_empty()),
+    (Parameter::Margin, "margin", |own| !own.margins.is_empty()),
+    (Parameter::Sigma2, "sigma2", |own| !own.sigma2.is_empty()),
+    (Parameter::Copies, "copies", |own| !own.copies.is_empty()),
+    (Parameter::Range, "from and to", |own| own.from.is_some() || own.to.is_some()),
+    (Parameter::Points, "points", |own| own.points.is_some()),
+    (Parameter::Counts, "counts", |own| own.counts.is_some() || !own.columns.is_empty()),
+];
+
 impl Parameter {
     /// Its name in messages and lists.
     pub fn name(self) -> &'static str {
-        match self {
-            Parameter::Release => "release",
-            Parameter::Level => "level",
-            Parameter::Delta => "delta",
-            Parameter::Rho => "rho",
-            Parameter::Prior => "prior",
-            Parameter::Others => "others",
-            Parameter::Upper => "upper",
-            Parameter::Margin => "margin",
-            Parameter::Sigma2 => "sigma2",
-            Parameter::Copies => "copies",
-            Parameter::Range => "from and to",
-            Parameter::Points => "points",
-            Parameter::Counts => "counts",
-        }
+        ALL.iter().find(|(parameter, ..)| *parameter == self).map_or("", |(_, name, _)| name)
     }
 }
 
@@ -104,22 +110,12 @@ const MOST_POINTS: u32 = 10_000;
 impl Own {
     /// The given parameters.
     pub fn given(&self) -> Vec<Parameter> {
-        let all = [
-            (Parameter::Release, self.release.is_some()),
-            (Parameter::Level, !self.levels.is_empty()),
-            (Parameter::Delta, !self.deltas.is_empty()),
-            (Parameter::Rho, !self.rhos.is_empty()),
-            (Parameter::Prior, !self.priors.is_empty()),
-            (Parameter::Others, self.others.is_some()),
-            (Parameter::Upper, !self.uppers.is_empty()),
-            (Parameter::Margin, !self.margins.is_empty()),
-            (Parameter::Sigma2, !self.sigma2.is_empty()),
-            (Parameter::Copies, !self.copies.is_empty()),
-            (Parameter::Range, self.from.is_some() || self.to.is_some()),
-            (Parameter::Points, self.points.is_some()),
-            (Parameter::Counts, self.counts.is_some() || !self.columns.is_empty()),
-        ];
-        all.into_iter().filter(|(_, given)| *given).map(|(parameter, _)| parameter).collect()
+        ALL.iter().filter(|(_, _, is_given)| is_given(self)).map(|(parameter, ..)| *parameter).collect()
+    }
+
+    /// Whether the horizontal axis is given, or its number of points.
+    pub(super) fn has_axis(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.points.is_some()
     }
 
     /// Refuses parameters that a figure does not accept.

@@ -4,7 +4,7 @@ use crate::account::Rho;
 use rug::Rational;
 
 use super::{
-    item::{Item, Sources},
+    item::{ItemRow, Sources, budgets_panel},
     own::Parameter,
 };
 use crate::{
@@ -32,25 +32,16 @@ use crate::{
 
 const PAPER: &str = "safetab-2021";
 
-pub(super) const ITEMS: &[Item] = &[
-    item("table-1", "budgets for margins of error, by formula and exactly", &[Parameter::Margin], table_1),
-    item(
+pub(super) const ITEMS: &[ItemRow] = &[
+    ("table-1", "budgets for margins of error, by formula and exactly", &[Parameter::Margin], table_1),
+    (
         "table-2",
         "the privacy of both mechanisms by each analysis, and exactly",
         &[Parameter::Delta, Parameter::Margin],
         table_2,
     ),
-    item("margins", "what the margins of error by formula cover", &[Parameter::Range, Parameter::Points], margins),
+    ("margins", "what the margins of error by formula cover", &[Parameter::Range, Parameter::Points], margins),
 ];
-
-const fn item(
-    name: &'static str,
-    about: &'static str,
-    takes: &'static [Parameter],
-    draw: fn(&Sources) -> Result<Drawing>,
-) -> Item {
-    Item { paper: PAPER, name, about, takes, draw }
-}
 
 const DIGITS: u32 = 12;
 
@@ -68,17 +59,7 @@ fn table_1(sources: &Sources) -> Result<Drawing> {
     let is_own = !sources.own.margins.is_empty();
     let settings = PrintedSettings::of(PAPER)?.with_own(&sources.own.margins, &[])?;
     let rounded = if is_own { "by formula, rounded up" } else { "as printed" };
-    let mut sheet = Sheet::new([
-        "level",
-        "mechanism",
-        "moe_target",
-        "printed_total",
-        "formula_total_lower",
-        "formula_total_upper",
-        "formula_coverage_lower",
-        "formula_coverage_upper",
-        "least_total",
-    ]);
+    let mut sheet = Sheet::of("level mechanism moe_target printed_total formula_total± formula_coverage± least_total");
     let names: Vec<&String> = settings.planned.iter().map(|level| &level.name).collect();
     let mut panels = Vec::new();
     for (mechanism, label) in
@@ -95,17 +76,8 @@ fn table_1(sources: &Sources) -> Result<Drawing> {
             let head = [level.name().to_string(), mechanism.name().to_string(), moe.to_string(), exact(level.budget())];
             sheet.push([&head[..], &ends(&formula), &ends(&covered), &[exact(&found)]].concat());
         }
-        let all = || printed.iter().chain(&least).map(|point: &(f64, f64)| point.0);
-        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-        panels.push(Panel {
-            title: shown(mechanism).to_string(),
-            x: Axis::log(label, low * 0.7, high * 1.4),
-            y: Axis::names(&names),
-            series: vec![
-                Series::dots(rounded, Ink::Vermillion, printed),
-                Series::dots("least with the exact margin", Ink::Blue, least),
-            ],
-        });
+        let words = [shown(mechanism), label, "least with the exact margin"];
+        panels.push(budgets_panel(words, &names, (rounded, printed), least));
     }
     let title = format!("Budgets for the margins of error that are aimed at: {rounded}, and the least that have them");
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
@@ -167,7 +139,7 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
         settings.delta = Rational::clone(delta);
     }
     let rows = analyses(&settings)?;
-    let mut sheet = Sheet::new(["mechanism", "groups", "analysis", "epsilon_lower", "epsilon_upper"]);
+    let mut sheet = Sheet::of("mechanism groups analysis epsilon±");
     for (mechanism, groups, analysis, epsilon) in &rows {
         let head = [mechanism.name().to_string(), groups.to_string(), analysis.to_string()];
         sheet.push([&head[..], &ends(epsilon)].concat());
@@ -218,16 +190,7 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
 
 /// The coverage of floor(1.96 sigma) and its geometric counterpart, over the scale of the noise.
 fn margins(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::new([
-        "mechanism",
-        "scale",
-        "formula_margin",
-        "formula_coverage_lower",
-        "formula_coverage_upper",
-        "exact_margin",
-        "exact_coverage_lower",
-        "exact_coverage_upper",
-    ]);
+    let mut sheet = Sheet::of("mechanism scale formula_margin formula_coverage± exact_margin exact_coverage±");
     let scales = sources.own.grid(&Rational::from((1, 2)), &Rational::from(10), 381)?;
     if let Some(wrong) = scales.first().filter(|scale| **scale <= 0) {
         return Err(Error::out_of_range("from", exact(wrong), "a scale of noise above 0"));

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{
-    item::{Item, Sources},
+    item::{ItemRow, Sources, budgets_panel},
     own::{Own, Parameter},
 };
 use crate::{
@@ -25,23 +25,14 @@ const PAPER: &str = "safetab-p-2024";
 const DIGITS: u32 = 12;
 const INKS: [Ink; 5] = crate::chart::ranks::INKS;
 
-pub(super) const ITEMS: &[Item] = &[
-    item("figure-1", "how likely a group is suppressed", CURVES, figure_1),
-    item("figure-2", "the bias of published counts", CURVES, figure_2),
-    item("table-6", "thresholds of suppression, and both readings of the rule", &[Parameter::Rho], table_6),
-    item("table-7", "budgets and margins of the production run", &[Parameter::Rho, Parameter::Margin], table_7),
+pub(super) const ITEMS: &[ItemRow] = &[
+    ("figure-1", "how likely a group is suppressed", CURVES, figure_1),
+    ("figure-2", "the bias of published counts", CURVES, figure_2),
+    ("table-6", "thresholds of suppression, and both readings of the rule", &[Parameter::Rho], table_6),
+    ("table-7", "budgets and margins of the production run", &[Parameter::Rho, Parameter::Margin], table_7),
 ];
 
 const CURVES: &[Parameter] = &[Parameter::Rho, Parameter::Range, Parameter::Points];
-
-const fn item(
-    name: &'static str,
-    about: &'static str,
-    takes: &'static [Parameter],
-    draw: fn(&Sources) -> Result<Drawing>,
-) -> Item {
-    Item { paper: PAPER, name, about, takes, draw }
-}
 
 /// The rules of Table 6, those with the widest noise first; or the rules of given budgets.
 fn rules(sources: &Sources) -> Result<Vec<(Rational, Suppression)>> {
@@ -99,8 +90,7 @@ fn name(rho: &Rational, rule: &Suppression) -> String {
 
 /// The probability of suppression over the size, as a share of the threshold.
 fn figure_1(sources: &Sources) -> Result<Drawing> {
-    let mut sheet =
-        Sheet::new(["rho", "threshold", "size", "size_over_threshold", "probability_lower", "probability_upper"]);
+    let mut sheet = Sheet::of("rho threshold size size_over_threshold probability±");
     let (from, to) = drawn_shares(sources)?;
     let mut series = Vec::new();
     for ((rho, rule), ink) in rules(sources)?.iter().zip(INKS) {
@@ -127,16 +117,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
 
 /// The bias of published counts over the size, exactly and by formula (13).
 fn figure_2(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::new([
-        "rho",
-        "threshold",
-        "size",
-        "size_over_threshold",
-        "bias_lower",
-        "bias_upper",
-        "formula_lower",
-        "formula_upper",
-    ]);
+    let mut sheet = Sheet::of("rho threshold size size_over_threshold bias± formula±");
     let (from, to) = drawn_shares(sources)?;
     let mut panels = Vec::new();
     for (rho, rule) in &rules(sources)? {
@@ -169,14 +150,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
 
 /// Table 6: the threshold, and the probability that an empty group is not suppressed under either reading.
 fn table_6(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::new([
-        "rho",
-        "threshold",
-        "suppressed_up_to_lower",
-        "suppressed_up_to_upper",
-        "suppressed_below_lower",
-        "suppressed_below_upper",
-    ]);
+    let mut sheet = Sheet::of("rho threshold suppressed_up_to± suppressed_below±");
     let (mut names, mut up_to, mut below) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (rho, rule)) in rules(sources)?.iter().enumerate() {
         let (own, stated) = (rule.probability(0, DIGITS)?, rule.probability_below(0, DIGITS)?);
@@ -211,20 +185,9 @@ fn table_7(sources: &Sources) -> Result<Drawing> {
         (true, false) => "by formula, rounded up",
         (true, true) => "production",
     };
-    let mut sheet = Sheet::new([
-        "level",
-        "moe_target",
-        "rho",
-        "formula_rho_lower",
-        "formula_rho_upper",
-        "least_rho",
-        "margin_total_only",
-        "margin_total_only_formula",
-        "margin_stage2",
-        "margin_stage2_formula",
-        "coverage_stage2_formula_lower",
-        "coverage_stage2_formula_upper",
-    ]);
+    let mut sheet = Sheet::of(
+        "level moe_target rho formula_rho± least_rho margin_total_only margin_total_only_formula margin_stage2 margin_stage2_formula coverage_stage2_formula±",
+    );
     let gaussian = NoiseKind::DiscreteGaussian;
     let (mut names, mut printed, mut least) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (level, _)) in settings.levels(gaussian, Budgets::Printed)?.iter().enumerate() {
@@ -240,17 +203,8 @@ fn table_7(sources: &Sources) -> Result<Drawing> {
         printed.push((level.budget().to_f64(), row as f64));
         least.push((found.to_f64(), row as f64));
     }
-    let all = || printed.iter().chain(&least).map(|point: &(f64, f64)| point.0);
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::log("ρ of the level", low * 0.7, high * 1.4),
-        y: Axis::names(&names),
-        series: vec![
-            Series::dots(of, Ink::Vermillion, printed),
-            Series::dots("least with the exact margin aimed at", Ink::Blue, least),
-        ],
-    };
+    let words = ["", "ρ of the level", "least with the exact margin aimed at"];
+    let panel = budgets_panel(words, &names, (of, printed), least);
     let title = "Budgets of SafeTab-P, and the least with the margins that they are meant for";
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
 }

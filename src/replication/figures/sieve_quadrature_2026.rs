@@ -5,7 +5,7 @@ use crate::error::Error;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::{
-    item::{Item, Sources},
+    item::{ItemRow, Sources},
     own::Parameter,
 };
 use crate::{
@@ -21,24 +21,17 @@ use crate::{
     replication::{block_paths::worst_path, verdict::finite},
 };
 
-const PAPER: &str = "sieve-quadrature-2026";
-
-pub(super) const ITEMS: &[Item] = &[
-    Item {
-        paper: PAPER,
-        name: "profile",
-        about: "the largest delta of all pairs of block paths, on the paper's axis from 5e-1 to 1e-21",
-        takes: &[Parameter::Release, Parameter::Range, Parameter::Points],
-        draw: profile,
-    },
-    Item {
-        paper: PAPER,
-        name: "tail",
-        about: "the same down to 1e-100000, with what the proof took",
-        takes: &[Parameter::Release, Parameter::Range, Parameter::Points],
-        draw: tail,
-    },
+pub(super) const ITEMS: &[ItemRow] = &[
+    (
+        "profile",
+        "the largest delta of all pairs of block paths, on the paper's axis from 5e-1 to 1e-21",
+        TAKES,
+        profile,
+    ),
+    ("tail", "the same down to 1e-100000, with what the proof took", TAKES, tail),
 ];
+
+const TAKES: &[Parameter] = &[Parameter::Release, Parameter::Range, Parameter::Points];
 
 /// The digits of every enclosure: the precision of the first attempt of one contour for all pairs.
 const DIGITS: u32 = 10;
@@ -144,23 +137,12 @@ fn pair_name((p, q): Pair) -> String {
 fn profile(sources: &Sources) -> Result<Drawing> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let (paths, own) = (Paths::of(sources)?, &sources.own);
-    let is_given = own.from.is_some() || own.to.is_some() || own.points.is_some();
-    let deltas: Vec<Rational> = match is_given {
+    let deltas: Vec<Rational> = match own.has_axis() {
         true => own.log_grid(&power(21), &Rational::from((1, 2)), 61)?,
         false => (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| power(k) * digit)).collect(),
     };
     let rows = paths.rows(&deltas, true)?;
-    let mut sheet = Sheet::new([
-        "zcdp_delta",
-        "epsilon",
-        "main_pair_delta_lower",
-        "main_pair_delta_upper",
-        "largest_delta_lower",
-        "largest_delta_upper",
-        "excess_lower",
-        "excess_upper",
-        "pair",
-    ]);
+    let mut sheet = Sheet::of("zcdp_delta epsilon main_pair_delta± largest_delta± excess± pair");
     for row in &rows {
         let cells = [&row.main, &row.largest, &excess(row)].map(ends).concat();
         sheet.push([vec![exact(&row.zcdp_delta), exact(&row.epsilon)], cells, vec![pair_name(row.pair)]].concat());
@@ -208,23 +190,13 @@ fn tail(sources: &Sources) -> Result<Drawing> {
     let paths = Paths::of(sources)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let own = &sources.own;
-    let deltas: Vec<Rational> = match own.from.is_some() || own.to.is_some() || own.points.is_some() {
+    let deltas: Vec<Rational> = match own.has_axis() {
         true => own.log_grid(&power(1000), &power(1), 17)?.into_iter().rev().collect(),
         false => EXPONENTS.iter().map(|&k| power(k)).collect(),
     };
     let rows = paths.rows(&deltas, false)?;
-    let mut sheet = Sheet::new([
-        "zcdp_delta",
-        "epsilon",
-        "main_pair_delta_lower",
-        "main_pair_delta_upper",
-        "largest_delta_lower",
-        "largest_delta_upper",
-        "pair",
-        "nodes_evaluated",
-        "nodes_of_period",
-        "bits",
-    ]);
+    let mut sheet =
+        Sheet::of("zcdp_delta epsilon main_pair_delta± largest_delta± pair nodes_evaluated nodes_of_period bits");
     for row in &rows {
         let period = row.period.map_or_else(|| "line".to_string(), |nodes| nodes.to_string());
         let work = [pair_name(row.pair), row.nodes.to_string(), period, row.bits.to_string()];

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{
-    item::{Item, Sources},
+    item::{ItemRow, Sources},
     own::{Own, Parameter},
 };
 use crate::{
@@ -20,43 +20,32 @@ use crate::{
     },
 };
 
-const PAPER: &str = "spines-2024";
-
-pub(super) const ITEMS: &[Item] = &[
-    item(
+pub(super) const ITEMS: &[ItemRow] = &[
+    (
         "figure-1",
         "the AIAN spine of Figure 1 and the optimized one, units of each level, Rhode Island",
         &[Parameter::Counts],
         figure_1,
     ),
-    item(
+    (
         "figure-2",
         "the strategy matrix of Figure 2: which count is of which cell of which block",
         &[Parameter::Release, Parameter::Level, Parameter::Copies],
         figure_2,
     ),
-    item(
+    (
         "section-4",
         "distance of entities from the census spine and the optimized ones, Rhode Island",
         &[Parameter::Counts],
         section_4,
     ),
-    item(
+    (
         "remark-1",
         "what a bypass does to the variance of the unit's total, by its children (Theorem 2)",
         &[Parameter::Range, Parameter::Points],
         remark_1,
     ),
 ];
-
-const fn item(
-    name: &'static str,
-    about: &'static str,
-    takes: &'static [Parameter],
-    draw: fn(&Sources) -> Result<Drawing>,
-) -> Item {
-    Item { paper: PAPER, name, about, takes, draw }
-}
 
 /// The blocks of the user's file with its entities, or those of Rhode Island; and their place, in words.
 fn blocks_of(sources: &Sources, what: &str) -> Result<(Blocks, String)> {
@@ -104,7 +93,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     let none: Vec<u32> = vec![0; blocks.geoids().len()];
     let aian = entities.columns.iter().find(|(kind, _)| kind == "aian").map_or(&none, |(_, column)| &column.codes);
     let spines = [("census", Tree::census(&blocks)), ("optimized", optimized(&blocks, &entities, &settings, false))];
-    let mut sheet = Sheet::new(["spine", "level", "inside_aian_areas", "units"]);
+    let mut sheet = Sheet::of("spine level inside_aian_areas units");
     let mut panels = Vec::new();
     let most = if sources.own.counts.is_some() { 1.5 * blocks.geoids().len() as f64 } else { 40_000.0 };
     for (name, tree) in &spines {
@@ -200,7 +189,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
         return Err(Error::out_of_range("the number of rows of the matrix", rows, &expected));
     }
     let names_of_groups = names_of_groups(&levels);
-    let mut sheet = Sheet::new(["unit", "query_group", "count", "block", "cell"]);
+    let mut sheet = Sheet::of("unit query_group count block cell");
     let mut names = Vec::new();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names_of_groups.len()];
     let units = levels.iter().enumerate().flat_map(|(k, asked)| {
@@ -280,7 +269,7 @@ fn title_of_figure_2(own: &Own, blocks: usize) -> String {
 fn section_4(sources: &Sources) -> Result<Drawing> {
     let (blocks, place) = blocks_of(sources, "spines-2024/section-4")?;
     let census = Tree::census(&blocks);
-    let mut sheet = Sheet::new(["settings", "kind", "entity", "blocks", "osed_census", "osed_optimized"]);
+    let mut sheet = Sheet::of("settings kind entity blocks osed_census osed_optimized");
     let mut panels = Vec::new();
     for name in ["redistricting-persons", "dhc"] {
         let settings = SpineSettings::production(name)?;
@@ -310,7 +299,7 @@ fn remark_1(sources: &Sources) -> Result<Drawing> {
     }
     let ends = [children.first(), children.last()].map(|end| end.map_or(1.0, Rational::to_f64));
     let ratios = [("1/2", Ink::Vermillion), ("1", Ink::Blue), ("2", Ink::Black)];
-    let mut sheet = Sheet::new(["noise", "child_share_per_parent_share", "children", "variance_after_per_before"]);
+    let mut sheet = Sheet::of("noise child_share_per_parent_share children variance_after_per_before");
     let mut panels = Vec::new();
     for (noise, power) in [("Laplace", 2_u32), ("Gaussian", 1)] {
         let mut series = Vec::new();

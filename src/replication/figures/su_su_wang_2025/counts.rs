@@ -122,9 +122,6 @@ impl Pair {
     }
 }
 
-const PAIR: [&str; 6] =
-    ["bureau_lower", "bureau_upper", "reduced_lower", "reduced_upper", "percent_lower", "percent_upper"];
-
 fn panel(case: &Case, title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, f64)) -> Panel {
     let points =
         |value: &dyn Fn(&Pair) -> f64| pairs.iter().enumerate().map(|(k, pair)| (value(pair), k as f64)).collect();
@@ -187,7 +184,7 @@ pub fn figure_6(sources: &Sources) -> Result<Drawing> {
     // The level, the number of digits of its code, and the geolevels whose noise it may have.
     let levels: [(&str, usize, &[&str]); 4] =
         [("State", 2, &["State"]), ("County", 5, &["County"]), ("Tract", 11, TRACT), ("Block", 15, &["Block"])];
-    let mut sheet = Sheet::new(["measure", "processing", "level", "units"].into_iter().chain(PAIR));
+    let mut sheet = Sheet::of("measure processing level units bureau± reduced± percent±");
     let names = levels.map(|level| level.0);
     let mut rows: Vec<(usize, Vec<ExpectedErrors>, Vec<ExpectedErrors>)> = Vec::new();
     for (_, digits, geolevels) in levels {
@@ -251,7 +248,7 @@ pub fn figure_8(sources: &Sources) -> Result<Drawing> {
     let columns: Vec<&str> = queries.iter().map(|query| query.0).collect();
     let blocks = Blocks::read(&file, &columns)?;
     let cuts = cuts(&case, &geolevel(&case, &["Block"])?)?;
-    let mut sheet = Sheet::new(["count", "blocks", "people"].into_iter().chain(PAIR));
+    let mut sheet = Sheet::of("count blocks people bureau± reduced± percent±");
     let mut pairs = Vec::new();
     for (column, name) in &queries {
         let units = blocks.histogram(column, 15);

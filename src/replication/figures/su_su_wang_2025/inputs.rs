@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-pub(super) const PAPER: &str = "su-su-wang-2025";
+const PAPER: &str = "su-su-wang-2025";
 
 /// zCDP (Bun-Steinke) and the exact account in a legend: in the paper's words for the paper's own release, in plain
 /// words for all others.

@@ -11,12 +11,7 @@ mod profiles;
 mod tables;
 mod tradeoffs;
 
-use self::inputs::PAPER;
-use super::{
-    item::{Item, Sources},
-    own::Parameter,
-};
-use crate::{chart::Drawing, error::Result};
+use super::{item::ItemRow, own::Parameter};
 
 /// The parameters of level by level figures.
 const LEVELS: &[Parameter] = &[Parameter::Release, Parameter::Level, Parameter::Range, Parameter::Points];
@@ -28,30 +23,21 @@ const COPIES: &[Parameter] = &[Parameter::Sigma2, Parameter::Copies];
 const PROFILE: &[Parameter] = &[Parameter::Sigma2, Parameter::Copies, Parameter::Range, Parameter::Points];
 const SHARES: &[Parameter] = &[Parameter::Release, Parameter::Level];
 
-pub(super) const ITEMS: &[Item] = &[
-    item("figure-2", "privacy profiles of the eight geolevels", LEVELS, profiles::figure_2),
-    item("figure-3", "epsilon of the geolevels at two deltas", AT_DELTAS, profiles::figure_3),
-    item("figure-4", "trade-off functions of the eight geolevels", MATCHED, tradeoffs::figure_4),
-    item("figure-5", "privacy profiles with reduced noise", MATCHED, profiles::figure_5),
-    item("figure-6", "expected errors of population counts", COUNTS, counts::figure_6),
-    item("figure-7", "privacy profile of all geolevels together", MATCHED, profiles::figure_7),
-    item("figure-8", "expected errors of nine block counts", COUNTS, counts::figure_8),
-    item("figure-10", "the sum of two draws and its approximation", COPIES, tables::figure_10),
-    item("figure-11", "privacy profiles of 1890 counts", PROFILE, profiles::figure_11),
-    item("figure-12", "trade-off function of all geolevels together", MATCHED, tradeoffs::figure_12),
-    item("figure-13", "where the curves of County cross", MATCHED, tradeoffs::figure_13),
-    item("figure-14", "by how much epsilon is lower, in nats", LEVELS, profiles::figure_14),
-    item("figure-15", "by how much epsilon is lower, in percent", LEVELS, profiles::figure_15),
-    item("table-1", "the noise that matches the Bureau's epsilon", AT_DELTAS, tables::table_1),
-    item("table-2", "the residual of the approximation", COPIES, tables::table_2),
-    item("table-3", "shares of the budget and numbers of counts", SHARES, tables::table_3),
+pub(super) const ITEMS: &[ItemRow] = &[
+    ("figure-2", "privacy profiles of the eight geolevels", LEVELS, profiles::figure_2),
+    ("figure-3", "epsilon of the geolevels at two deltas", AT_DELTAS, profiles::figure_3),
+    ("figure-4", "trade-off functions of the eight geolevels", MATCHED, tradeoffs::figure_4),
+    ("figure-5", "privacy profiles with reduced noise", MATCHED, profiles::figure_5),
+    ("figure-6", "expected errors of population counts", COUNTS, counts::figure_6),
+    ("figure-7", "privacy profile of all geolevels together", MATCHED, profiles::figure_7),
+    ("figure-8", "expected errors of nine block counts", COUNTS, counts::figure_8),
+    ("figure-10", "the sum of two draws and its approximation", COPIES, tables::figure_10),
+    ("figure-11", "privacy profiles of 1890 counts", PROFILE, profiles::figure_11),
+    ("figure-12", "trade-off function of all geolevels together", MATCHED, tradeoffs::figure_12),
+    ("figure-13", "where the curves of County cross", MATCHED, tradeoffs::figure_13),
+    ("figure-14", "by how much epsilon is lower, in nats", LEVELS, profiles::figure_14),
+    ("figure-15", "by how much epsilon is lower, in percent", LEVELS, profiles::figure_15),
+    ("table-1", "the noise that matches the Bureau's epsilon", AT_DELTAS, tables::table_1),
+    ("table-2", "the residual of the approximation", COPIES, tables::table_2),
+    ("table-3", "shares of the budget and numbers of counts", SHARES, tables::table_3),
 ];
-
-const fn item(
-    name: &'static str,
-    about: &'static str,
-    takes: &'static [Parameter],
-    draw: fn(&Sources) -> Result<Drawing>,
-) -> Item {
-    Item { paper: PAPER, name, about, takes, draw }
-}

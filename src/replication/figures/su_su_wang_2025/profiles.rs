@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     numeric::{Enclosure, parallel, rational::parse},
     replication::{
-        figures::{Own, Parameter, Sources},
+        figures::{Own, Sources, item::of_parts},
         residual::curve_as_printed,
         verdict::{finite, percent_below},
     },
@@ -107,14 +107,8 @@ fn level_profiles(
         ];
         Ok((rows, profile_panel(&heading, &epsilons, series)))
     })?;
-    let mut sheet = Sheet::new(["level", "sigma2", "epsilon", "delta_lower", "delta_upper", "zcdp_delta_upper"]);
-    let mut panels = Vec::new();
-    for (rows, panel) in parts {
-        rows.into_iter().for_each(|row| sheet.push(row));
-        panels.push(panel);
-    }
-    let columns = panels.len().clamp(1, 4);
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns, panels } })
+    let sheet = Sheet::of("level sigma2 epsilon delta± zcdp_delta_upper");
+    Ok(of_parts(sheet, title.to_string(), 4, parts))
 }
 
 /// Figure 2: the profile of every level, and the bound by zCDP.
@@ -145,13 +139,8 @@ pub fn figure_5(sources: &Sources) -> Result<Drawing> {
 /// Figure 3: epsilon of every level at delta = 1e-11 and 1e-5, or at given deltas.
 pub fn figure_3(sources: &Sources) -> Result<Drawing> {
     let case = Case::of_any(sources)?;
-    let [lower, upper] = if case.own.release.is_none() {
-        ["zcdp_lower", "zcdp_upper"]
-    } else {
-        ["compared_with_lower", "compared_with_upper"]
-    };
-    let header = ["delta", "level", "epsilon_lower", "epsilon_upper", lower, upper, "percent_lower", "percent_upper"];
-    let mut sheet = Sheet::new(header);
+    let compared = if case.own.release.is_none() { "zcdp" } else { "compared_with" };
+    let mut sheet = Sheet::of(&format!("delta level epsilon± {compared}± percent±"));
     let mut panels = Vec::new();
     let usual = || ["1e-11", "1e-5"].iter().map(|text| text.parse()).collect::<Result<Vec<Delta>>>();
     let deltas = if case.own.deltas.is_empty() { usual()? } else { case.own.deltas.clone() };
@@ -208,10 +197,8 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
         }
     }
     let bound = zcdp_curve(&whole, &epsilons)?;
-    let both = |name: &str| [format!("{name}_lower"), format!("{name}_upper")];
-    let columns = curves.iter().flat_map(|curve| both(curve.1));
-    let mut sheet =
-        Sheet::new(["epsilon".to_string()].into_iter().chain(columns).chain(["zcdp_delta_upper".to_string()]));
+    let columns: String = curves.iter().map(|curve| format!("{}± ", curve.1)).collect();
+    let mut sheet = Sheet::of(&format!("epsilon {columns}zcdp_delta_upper"));
     for (k, epsilon) in epsilons.iter().enumerate() {
         let cells = curves.iter().flat_map(|curve| ends(&curve.3[k]));
         let row = std::iter::once(exact(epsilon)).chain(cells).chain([ends(&bound[k])[1].clone()]);
@@ -239,15 +226,7 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     let count = Own::one("copies", &own.copies)?.copied().unwrap_or(COUNT);
     let usual = || ["945", "50"].iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
     let noises = if own.sigma2.is_empty() { usual()? } else { own.sigma2.clone() };
-    let mut sheet = Sheet::new([
-        "sigma2",
-        "epsilon",
-        "delta_lower",
-        "delta_upper",
-        "zcdp_delta_upper",
-        "as_printed_lower",
-        "as_printed_upper",
-    ]);
+    let mut sheet = Sheet::of("sigma2 epsilon delta± zcdp_delta_upper as_printed±");
     let mut panels = Vec::new();
     let [zcdp, exactly] = names(own.sigma2.is_empty() && own.copies.is_empty());
     for sigma2 in noises {
@@ -279,7 +258,7 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
 /// Figures 14 and 15: the difference between the epsilon of zCDP and the exact one, for every delta.
 fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
     let case = Case::of(sources)?;
-    let deltas = match case.own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points)) {
+    let deltas = match case.own.has_axis() {
         true => case.own.log_grid(&parse(LEAST_DELTA.0)?, &parse("1/2")?, POINTS)?,
         false => deltas(15),
     };
@@ -306,17 +285,10 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
         Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
     })?;
     let unit = if percent { "percent" } else { "nats" };
-    let mut sheet =
-        Sheet::new(["level".to_string(), "delta".to_string(), format!("{unit}_lower"), format!("{unit}_upper")]);
-    let mut panels = Vec::new();
-    for (rows, panel) in parts {
-        rows.into_iter().for_each(|row| sheet.push(row));
-        panels.push(panel);
-    }
+    let sheet = Sheet::of(&format!("level delta {unit}±"));
     let title =
         format!("By how much the exact epsilon of {} of {} is lower, in {unit}", case.levels_in_words(), case.title());
-    let columns = panels.len().clamp(1, 4);
-    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
+    Ok(of_parts(sheet, title, 4, parts))
 }
 
 /// Figure 14: the gain in nats.

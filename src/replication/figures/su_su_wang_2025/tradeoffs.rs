@@ -13,20 +13,11 @@ use crate::{
     numeric::{Enclosure, parallel},
     replication::{
         accounts::scaled,
-        figures::{Own, Parameter, Sources},
+        figures::{Own, Sources, item::of_parts},
     },
 };
 
-const HEADER: [&str; 8] = [
-    "level",
-    "alpha",
-    "beta_lower",
-    "beta_upper",
-    "reduced_beta_lower",
-    "reduced_beta_upper",
-    "zcdp_beta_lower",
-    "zcdp_beta_upper",
-];
+const COLUMNS: &str = "level alpha beta± reduced_beta± zcdp_beta±";
 
 /// f of the original noise, f of the reduced noise, and the bound by zCDP for the original noise.
 struct Curves {
@@ -61,38 +52,35 @@ impl Curves {
 
     /// The type II error over the type I error, on axes that show both ends.
     fn log_panel(&self, reduced: &str) -> Panel {
-        let drawn = |betas: &[Enclosure]| {
-            let points = self.alphas.iter().zip(betas).map(|(alpha, beta)| (alpha.to_f64(), beta.approximate()));
-            points.filter(|(_, beta)| *beta > 0.0).collect()
-        };
-        Panel {
-            title: "both axes by powers of ten".to_string(),
-            x: Axis::log("type I error α", 1e-8, 1.0),
-            y: Axis::log("type II error β", 1e-8, 1.0),
-            series: vec![
-                Series::line(self.names[0], Ink::Vermillion, drawn(&self.zcdp)),
-                Series::line(reduced, Ink::Black, drawn(&self.reduced)),
-                Series::line(self.names[1], Ink::Blue, drawn(&self.same)),
-            ],
-        }
+        let axes = ["type I error α", "type II error β"].map(|label| Axis::log(label, 1e-8, 1.0));
+        self.panel_on(axes, "both axes by powers of ten", reduced, |points| {
+            points.into_iter().filter(|(_, beta)| *beta > 0.0).collect()
+        })
     }
 
     fn panel(&self, title: &str, reduced: &str) -> Panel {
-        let drawn = |betas: &[Enclosure]| {
-            let inner = self.alphas.iter().zip(betas).map(|(alpha, beta)| (alpha.to_f64(), beta.approximate()));
-            // Every trade-off function ends in (1, 0); these begin in (0, 1).
-            [(0.0, 1.0)].into_iter().chain(inner).chain([(1.0, 0.0)]).collect()
+        let axes = ["type I error α", "type II error β"].map(|label| Axis::linear(label, 0.0, 1.0));
+        // Every trade-off function ends in (1, 0); these begin in (0, 1).
+        self.panel_on(axes, title, reduced, |points| [vec![(0.0, 1.0)], points, vec![(1.0, 0.0)]].concat())
+    }
+
+    fn panel_on(
+        &self,
+        [x, y]: [Axis; 2],
+        title: &str,
+        reduced: &str,
+        kept: impl Fn(Vec<(f64, f64)>) -> Vec<(f64, f64)>,
+    ) -> Panel {
+        let line = |name, ink, betas: &[Enclosure]| {
+            let points = self.alphas.iter().zip(betas).map(|(alpha, beta)| (alpha.to_f64(), beta.approximate()));
+            Series::line(name, ink, kept(points.collect()))
         };
-        Panel {
-            title: title.to_string(),
-            x: Axis::linear("type I error α", 0.0, 1.0),
-            y: Axis::linear("type II error β", 0.0, 1.0),
-            series: vec![
-                Series::line(self.names[0], Ink::Vermillion, drawn(&self.zcdp)),
-                Series::line(reduced, Ink::Black, drawn(&self.reduced)),
-                Series::line(self.names[1], Ink::Blue, drawn(&self.same)),
-            ],
-        }
+        let series = vec![
+            line(self.names[0], Ink::Vermillion, &self.zcdp),
+            line(reduced, Ink::Black, &self.reduced),
+            line(self.names[1], Ink::Blue, &self.same),
+        ];
+        Panel { title: title.to_string(), x, y, series }
     }
 }
 
@@ -103,8 +91,7 @@ fn betas(account: &impl Account, alphas: &[Rational], digits: u32) -> Result<Vec
 
 /// Type I errors: given ones, or every `step`-th of the default ones.
 fn alphas_of(own: &Own, step: usize) -> Result<Vec<Rational>> {
-    let is_given = own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points));
-    if !is_given {
+    if !own.has_axis() {
         return Ok(alphas().into_iter().step_by(step).collect());
     }
     own.grid(&Rational::from((1, 200)), &Rational::from((199, 200)), 199)
@@ -129,19 +116,13 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
         let name = format!("exact, {}", case.reduced_name());
         Ok((curves.rows(level), curves.panel(&case.heading(level, &sigma2)?, &name)))
     })?;
-    let mut sheet = Sheet::new(HEADER);
-    let mut panels = Vec::new();
-    for (rows, panel) in parts {
-        rows.into_iter().for_each(|row| sheet.push(row));
-        panels.push(panel);
-    }
+    let sheet = Sheet::of(COLUMNS);
     let title = format!(
         "Trade-off function of {} of {}: the least type II error of any test of one neighbor against the other",
         case.levels_in_words(),
         case.title()
     );
-    let columns = panels.len().clamp(1, 4);
-    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
+    Ok(of_parts(sheet, title, 4, parts))
 }
 
 /// Figure 12: the trade-off function of all levels together, with 8.59% less noise. A second panel has logarithmic
@@ -157,7 +138,7 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     alphas.sort_unstable();
     alphas.dedup();
     let curves = Curves::new(&case, (&whole, &reduced), alphas, 12)?;
-    let mut sheet = Sheet::new(HEADER);
+    let mut sheet = Sheet::of(COLUMNS);
     curves.rows("all").into_iter().for_each(|row| sheet.push(row));
     let less = format!("exact, {less} noise");
     let panels = vec![curves.panel("both axes evenly divided", &less), curves.log_panel(&less)];
@@ -174,16 +155,8 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
         case.levels = vec!["County".to_string()];
     }
     let parts = parallel::try_map(&case.levels, |level| powers(&case, level))?;
-    let mut header: Vec<String> = HEADER.map(|name| name.replace("beta", "power")).to_vec();
-    if case.is_printed() {
-        header.extend(["caption_power_lower", "caption_power_upper"].map(String::from));
-    }
-    let mut sheet = Sheet::new(header);
-    let mut panels = Vec::new();
-    for (rows, panel) in parts {
-        rows.into_iter().for_each(|row| sheet.push(row));
-        panels.push(panel);
-    }
+    let caption = if case.is_printed() { " caption_power±" } else { "" };
+    let sheet = Sheet::of(&(COLUMNS.replace("beta", "power") + caption));
     let levels = match case.levels.as_slice() {
         [one] => one.clone(),
         _ => case.levels_in_words(),
@@ -197,8 +170,7 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
         ),
         false => format!("Power of the best test, {levels} of {}: {}", case.title(), case.reduced_name()),
     };
-    let columns = panels.len().clamp(1, 2);
-    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
+    Ok(of_parts(sheet, title, 2, parts))
 }
 
 /// The powers of the best tests of a level relative to that of zCDP: the rows, and the panel.
@@ -206,7 +178,7 @@ fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
     let same = case.level(level)?;
     let (reduced, sigma2) = case.reduced(level)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let alphas: Vec<Rational> = match case.own.from.is_some() || case.own.to.is_some() || case.own.points.is_some() {
+    let alphas: Vec<Rational> = match case.own.has_axis() {
         true => case.own.log_grid(&power(16), &power(6), 31)?,
         false => (6..=16_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect(),
     };
