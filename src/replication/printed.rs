@@ -71,44 +71,24 @@ enum Said {
     AtLeast { strict: bool },
 }
 
+/// Qualifiers, each with the words and signs for it.
+type Words = &'static [(Said, &'static [&'static str])];
+
 /// Words and signs before a number. A longer one precedes any that it begins with.
-const BEFORE: &[(&str, Said)] = &[
-    ("<=", Said::AtMost { strict: false }),
-    ("≤", Said::AtMost { strict: false }),
-    ("<", Said::AtMost { strict: true }),
-    (">=", Said::AtLeast { strict: false }),
-    ("≥", Said::AtLeast { strict: false }),
-    (">", Said::AtLeast { strict: true }),
-    ("at most ", Said::AtMost { strict: false }),
-    ("up to ", Said::AtMost { strict: false }),
-    ("less than ", Said::AtMost { strict: true }),
-    ("below ", Said::AtMost { strict: true }),
-    ("at least ", Said::AtLeast { strict: false }),
-    ("more than ", Said::AtLeast { strict: true }),
-    ("above ", Said::AtLeast { strict: true }),
-    ("about ", Said::Rounding(Rounding::About)),
-    ("around ", Said::Rounding(Rounding::About)),
-    ("roughly ", Said::Rounding(Rounding::About)),
-    ("approximately ", Said::Rounding(Rounding::About)),
-    ("approx. ", Said::Rounding(Rounding::About)),
-    ("approx ", Said::Rounding(Rounding::About)),
-    ("circa ", Said::Rounding(Rounding::About)),
-    ("ca. ", Said::Rounding(Rounding::About)),
-    ("~", Said::Rounding(Rounding::About)),
-    ("≈", Said::Rounding(Rounding::About)),
-    ("∼", Said::Rounding(Rounding::About)),
+const BEFORE: Words = &[
+    (Said::AtMost { strict: false }, &["<=", "≤", "at most ", "up to "]),
+    (Said::AtMost { strict: true }, &["<", "less than ", "below "]),
+    (Said::AtLeast { strict: false }, &[">=", "≥", "at least "]),
+    (Said::AtLeast { strict: true }, &[">", "more than ", "above "]),
+    (Said::Rounding(Rounding::About), &["about ", "around ", "roughly ", "circa ", "ca. ", "~", "≈", "∼"]),
+    (Said::Rounding(Rounding::About), &["approximately ", "approx. ", "approx "]),
 ];
 
 /// Words and signs after a number.
-const AFTER: &[(&str, Said)] = &[
-    ("...", Said::Rounding(Rounding::Truncated)),
-    ("…", Said::Rounding(Rounding::Truncated)),
-    ("(truncated)", Said::Rounding(Rounding::Truncated)),
-    (" truncated", Said::Rounding(Rounding::Truncated)),
-    ("(rounded up)", Said::Rounding(Rounding::Up)),
-    ("(rounded up at the printed digit)", Said::Rounding(Rounding::Up)),
-    (" rounded up at the printed digit", Said::Rounding(Rounding::Up)),
-    (" rounded up", Said::Rounding(Rounding::Up)),
+const AFTER: Words = &[
+    (Said::Rounding(Rounding::Truncated), &["...", "…", "(truncated)", " truncated"]),
+    (Said::Rounding(Rounding::Up), &["(rounded up)", "(rounded up at the printed digit)"]),
+    (Said::Rounding(Rounding::Up), &[" rounded up at the printed digit", " rounded up"]),
 ];
 
 /// The accepted forms, for messages.
@@ -165,12 +145,9 @@ fn plain_signs(text: &str) -> String {
 }
 
 /// The qualifier before or after the number of a text, and the number.
-fn strip<'t>(
-    text: &'t str,
-    words: &[(&str, Said)],
-    cut: impl Fn(&'t str, &str) -> Option<&'t str>,
-) -> (Option<Said>, &'t str) {
-    let found = words.iter().find_map(|(word, said)| cut(text, word).map(|rest| (Some(*said), rest.trim())));
+fn strip<'t>(text: &'t str, words: Words, cut: impl Fn(&'t str, &str) -> Option<&'t str>) -> (Option<Said>, &'t str) {
+    let mut all = words.iter().flat_map(|(said, words)| words.iter().map(move |word| (word, *said)));
+    let found = all.find_map(|(word, said)| cut(text, word).map(|rest| (Some(said), rest.trim())));
     found.unwrap_or((None, text))
 }
 

@@ -141,38 +141,13 @@ const COLUMNS: [&str; 16] = [
 /// A summary row for each paper, below the names of the columns; totals last. Faults that two papers share count once in the total.
 pub fn summary_table(sections: &[Section]) -> Vec<[String; 16]> {
     let counts = |rows: &[Row], faults: usize| -> [usize; 15] {
-        let [
-            agree,
-            as_read,
-            digits,
-            slips,
-            hypothesis,
-            model,
-            differ,
-            disproved,
-            undecided,
-            data,
-            circular,
-            not_printed,
-        ] = tally(rows).map(|(_, count)| count);
-        let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-        [
-            printed(rows),
-            agree,
-            as_read,
-            digits,
-            slips,
-            hypothesis,
-            model,
-            differ,
-            disproved,
-            undecided,
-            data,
-            circular,
-            not_printed,
-            unexplained,
-            faults,
-        ]
+        let of_verdicts = tally(rows);
+        std::array::from_fn(|column| match column {
+            0 => printed(rows),
+            13 => rows.iter().filter(|row| row.is_unexplained()).count(),
+            14 => faults,
+            verdict => of_verdicts[verdict - 1].1,
+        })
     };
     let mut all = [0; 15];
     let mut table = vec![COLUMNS.map(String::from)];
