@@ -12,12 +12,13 @@
 //! - **Rows.** Each has as many cells as the header. Each heading occurs once, except empty ones.
 //! - **Text.** UTF-8, with or without a byte order mark. Headings, and cells that serve as keys, must be valid UTF-8; a NUL byte is an
 //!   error anywhere.
-//! - **Files of other forms.** Gzip is read. UTF-16, Excel, zip, Parquet, zstd and others are recognized by their first bytes, and the
+//! - **Files of other forms.** Gzip is read, all members of a file and nothing after them. UTF-16, Excel, zip, Parquet, zstd and others are recognized by their first bytes, and the
 //!   error names them.
 //! - **Numbers.** A decimal comma is read if it is declared ([`Reading::decimal_comma`]). Otherwise `1,234` is an error: it may be a
 //!   thousand or a fraction.
 
 mod dialect;
+mod gzip;
 mod rows;
 mod source;
 mod table;

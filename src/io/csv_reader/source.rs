@@ -2,12 +2,11 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufReader, Chain, Cursor, Read},
+    io::{self, Chain, Cursor, Read},
     path::Path,
 };
 
-use flate2::bufread::MultiGzDecoder;
-
+use super::gzip::Decompressed;
 use crate::{
     error::{Error, Result},
     io::files::file_error,
@@ -95,8 +94,7 @@ pub(crate) fn plain<R: Read>(mut input: R, bytes: u64, name: &Path) -> Result<Te
         check(&head, name)?;
         return Ok(Text { input: Plain::Text(Cursor::new(head).chain(input)), bytes });
     }
-    let whole = BufReader::with_capacity(1 << 18, Cursor::new(head).chain(input));
-    let mut inner = Decompressed(MultiGzDecoder::new(whole));
+    let mut inner = Decompressed::new(Cursor::new(head).chain(input));
     let head = first_bytes(&mut inner).map_err(wrong)?;
     if head.starts_with(GZIP) {
         return Err(refused(name, "is gzip inside of gzip: decompress it once".to_string()));
@@ -171,22 +169,6 @@ fn refused(name: &Path, why: String) -> Error {
     Error::DataFile { file: name.display().to_string(), line: 0, column: 0, why }
 }
 
-/// A compressed file whose errors name the cause. Every member of such a file ends with its length and a checksum, so a truncated or
-/// modified file is an error when its end is read.
-pub(crate) struct Decompressed<R: Read>(MultiGzDecoder<BufReader<R>>);
-
-impl<R: Read> Read for Decompressed<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out).map_err(|why| match why.kind() {
-            io::ErrorKind::Interrupted => why,
-            io::ErrorKind::UnexpectedEof => {
-                io::Error::other("the gzip file is truncated: it ends before its last block")
-            }
-            _ => io::Error::other(format!("not a whole gzip file: {why}")),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -221,6 +203,50 @@ mod tests {
             assert!(read(&whole[..length]).unwrap_err().contains("gzip file"), "{length}");
         }
         assert!(read(&gzip(&gzip(b"a"))).unwrap_err().contains("inside"));
+    }
+
+    /// A stream that gives one byte at a time, as a pipe may.
+    struct Slow<'b>(&'b [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let many = out.len().min(1);
+            self.0.read(&mut out[..many])
+        }
+    }
+
+    #[test]
+    fn bytes_after_the_last_member_are_named() {
+        let members =
+            |many: usize| (0..many).flat_map(|at| gzip(format!("line {at}\n").as_bytes())).collect::<Vec<u8>>();
+        for (left, says) in [
+            (&b"\n"[..], &["1 byte is left over", "0a)"][..]),
+            (b"\x1f", &["1 byte is left over", "1f)"]),
+            (b"\x1f\x8b", &["2 bytes are left over", "1f 8b)"]),
+            (b"\x1f\x8b\x07 another method", &["18 bytes are left over", "1f 8b 07 20 61 6e 6f 74)"]),
+            (b"\0\0\0\0", &["4 bytes are left over", "00 00 00 00)"]),
+            (b"line 3\n", &["7 bytes are left over", "6c 69 6e"]),
+            (&[7; 1 << 19], &["524288 bytes are left over", "07 07 07 07 07 07 07 07)"]),
+        ] {
+            for many in [1, 3] {
+                let whole = [&members(many), left].concat();
+                let why = read(&whole).unwrap_err();
+                let after = if many == 1 { "its compressed content" } else { "its 3 compressed members" };
+                says.iter().chain(&[after]).for_each(|said| assert!(why.contains(said), "{said}: {why}"));
+                let mut text = Vec::new();
+                let slow = plain(Slow(&whole), 0, Path::new("a")).and_then(|mut slow| {
+                    slow.input.read_to_end(&mut text).map_err(|why| file_error(Path::new("a"), why))
+                });
+                assert!(slow.unwrap_err().to_string().contains(says[0]));
+            }
+        }
+        // Members of nothing are members, and a member can begin anywhere in a chunk.
+        for before in [0, (1 << 18) - 40, (1 << 18) - 1, 1 << 18] {
+            let mut first = GzEncoder::new(Vec::new(), Compression::none());
+            first.write_all(&vec![b'a'; before]).unwrap();
+            let whole = [first.finish().unwrap(), gzip(b""), gzip(b"end\n")].concat();
+            assert_eq!(read(&whole).unwrap().len(), before + 4);
+        }
     }
 
     #[test]
