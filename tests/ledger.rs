@@ -695,7 +695,30 @@ fn a_log_binds_the_relation_and_entries_by_hand() {
     assert!(bench.refused(&["--show"]).contains("had bounded in line 2"));
 }
 
-/// Under the same promise and delta the account never becomes less: here the parts of a partition change, and no entry.
+/// The log binds the rules of partitions: by another rule other records are in a part.
+#[test]
+fn a_log_binds_the_rules_of_partitions() {
+    let partition = |name: &str, rule: &str| format!("[[partition]]\nname = '{name}'\nrule = '{rule}'\n");
+    let bench = Bench::new("add-remove", &[partition("day", "by start"), partition("other", "unused")].concat());
+    for part in ["a", "b"] {
+        assert_eq!(bench.added("weekly.toml", "9", &["--partition", "day", "--part", part]).0, 0);
+    }
+    let text = bench.read("l.toml");
+    let changed = text.replace("by start", "by end");
+    bench.put("l.toml", &changed);
+    let said = "the partition \"day\" had the rule \"by start\" in line 1 of the log, and has another one or is gone";
+    assert!(bench.refused(&["--show"]).contains(said));
+    assert_eq!(bench.add("weekly.toml", "9", &[]).output().unwrap().status.code(), Some(2));
+    // A rule that no entry uses binds nothing, and a reason frees the other.
+    bench.put("l.toml", &text.replace("unused", "still unused"));
+    bench.shown();
+    bench.put("l.toml", &changed);
+    assert_eq!(bench.added("weekly.toml", "9", &["--because", "it was by end from the first day"]).0, 0);
+    bench.put("l.toml", &bench.read("l.toml").replace("by end", "by start"));
+    assert!(bench.refused(&["--show"]).contains("had the rule \"by end\" in line 3"));
+}
+
+/// At the same delta the account never becomes less, whatever was promised: here the parts of a partition change, and no entry.
 #[test]
 fn an_account_below_an_earlier_line_needs_a_reason() {
     let partition = "[[partition]]\nname = 'day'\nrule = 'r'\n";
@@ -727,19 +750,29 @@ fn an_account_below_an_earlier_line_needs_a_reason() {
     let output = bench.add("weekly.toml", "9", &[]).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).to_string();
     assert!(output.status.code() == Some(2) && message.contains("line 1 of the log has at least 5"), "{message}");
-    // Another promise is another question.
-    assert_eq!(bench.added("weekly.toml", "8", &[]).0, 0);
+    // What was spent does not depend on what was promised, and a withdrawal of noise that may have been drawn takes nothing away.
+    let refused = |bench: &Bench, promise: &str| {
+        let output = bench.add("weekly.toml", promise, &[]).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).to_string();
+        assert!(output.status.code() == Some(2) && message.contains("line 1 of the log has at least 5"), "{message}");
+    };
+    refused(&bench, "8");
+    let text = bench.read("l.toml");
+    assert_eq!(bench.checked(&["--withdraw", "weekly", "--because", "it was late"]).0, 0);
+    refused(&bench, "9");
+    assert_eq!(bench.read("l.toml"), text);
     assert_eq!(bench.added("weekly.toml", "9", &["--because", "the lower end was a slip"]).0, 0);
+    assert_eq!(bench.added("weekly.toml", "8", &[]).0, 0);
     assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
     // Lines of earlier versions bind nothing, and are read.
     let (ledger, log) = rewritten(&|line| {
-        for key in ["at_least", "neighbors", "by_hand", "because"] {
+        for key in ["at_least", "neighbors", "by_hand", "partitions", "because"] {
             line.remove(key);
         }
     });
     bench.put("l.toml", &ledger.replacen("neighbors = 'add-remove'", "neighbors = 'bounded'", 1));
     bench.put("l.toml.log", &log);
-    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 5);
+    assert_eq!(bench.shown()["log"].as_array().unwrap().len(), 6);
 }
 
 /// A bundled release is entered with the hash of its account: its text may change with the program, and its noise may not.

@@ -269,6 +269,10 @@ impl LedgerFile {
                         "the population {name:?} has {own} neighbors, and had {} in line {number} of the log",
                         line.neighbors
                     )
+                } else if let Some((partition, rule)) = line.partitions.iter().find(|own| !self.has_partition(own)) {
+                    format!(
+                        "the partition {partition:?} had the rule {rule:?} in line {number} of the log, and has another one or is gone"
+                    )
                 } else if let Some((entry, _)) = line.by_hand.iter().find(|entry| !is_there(entry)) {
                     format!(
                         "the entry {entry:?} of the population {name:?}, which no line of the log added, was there in line {number}, and is gone or accounts for something else"
@@ -283,6 +287,19 @@ impl LedgerFile {
             }
         }
         Ok(())
+    }
+}
+
+impl LedgerFile {
+    fn has_partition(&self, (name, rule): &(String, String)) -> bool {
+        self.partitions.iter().any(|own| own.name == *name && own.rule == *rule)
+    }
+
+    /// The partitions of which entries of a population are about one part, each with its rule.
+    pub(super) fn partitions_of(&self, place: usize) -> Vec<(String, String)> {
+        let parts = || self.populations[place].entries.iter().filter_map(|entry| entry.part.as_ref());
+        let used = self.partitions.iter().filter(|own| parts().any(|part| part.partition == own.name));
+        used.map(|own| (own.name.clone(), own.rule.clone())).collect()
     }
 }
 

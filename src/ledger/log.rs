@@ -4,7 +4,8 @@
 //! changed, moved or removed is noticed, as long as the ledger or a later line is kept; the hash of the last line, kept elsewhere, shows that nothing was cut off
 //! from both files.
 //!
-//! A line also holds the relation of its population and the hashes of the entries that were written by hand, so that a change of these is noticed.
+//! A line also holds the relation of its population, the rules of the partitions of its entries, and the hashes of the entries that were written by hand, so
+//! that a change of these is noticed.
 //!
 //! The log is written first: once its line is on the disk, the entry counts, whether or not the ledger has it yet. The ledger is then replaced as a whole. A
 //! last line without a line end was never added.
@@ -68,6 +69,9 @@ pub struct LogLine {
     /// The other entries of the population that no line added, each with the hash of its account.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_hand: Vec<(String, String)>,
+    /// The partitions of which its entries are about one part, each with its rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<(String, String)>,
     /// The number of the line whose entry was never published, by this line; `None` for an addition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdraws: Option<u64>,
@@ -131,9 +135,24 @@ impl Log {
 
     /// The lines of a population that bind the account, from the last one that gives a reason.
     pub(super) fn binding<'a>(lines: &'a [(LogLine, String)], population: &str) -> Vec<&'a LogLine> {
+        Log::from_last(lines, population, |line| line.because.is_some())
+    }
+
+    /// The lines of a population whose epsilon binds the account, from the last one whose reason is about less: a withdrawal of noise that may have
+    /// been drawn takes nothing away.
+    pub(super) fn binding_epsilon<'a>(lines: &'a [(LogLine, String)], population: &str) -> Vec<&'a LogLine> {
+        let is_less = |line: &LogLine| line.because.is_some() && (line.withdraws.is_none() || line.never_drawn);
+        Log::from_last(lines, population, is_less)
+    }
+
+    fn from_last<'a>(
+        lines: &'a [(LogLine, String)],
+        population: &str,
+        is_first: impl Fn(&LogLine) -> bool,
+    ) -> Vec<&'a LogLine> {
         let own: Vec<&LogLine> =
             lines.iter().map(|(line, _)| line).filter(|line| line.population == population).collect();
-        let first = own.iter().rposition(|line| line.because.is_some()).unwrap_or(0);
+        let first = own.iter().rposition(|line| is_first(line)).unwrap_or(0);
         own[first..].to_vec()
     }
 
@@ -195,6 +214,7 @@ mod tests {
             at_least: String::new(),
             neighbors: String::new(),
             by_hand: Vec::new(),
+            partitions: Vec::new(),
             withdraws: None,
             never_drawn: false,
             because: None,

@@ -200,23 +200,25 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Refuses an account that is certainly below one of the log, at the same promise and delta.
+    /// Refuses an account that is certainly below one of the log, whatever was promised then: epsilon at this delta or a larger one.
     fn check_not_less(&self, after: &Spent, limit: &Limit) -> Result<()> {
-        let upper = limit.deciding(after).upper_rational();
-        let (promise, delta) = limit.texts();
-        for line in Log::binding(&self.log.lines, &self.after.populations[self.place].name) {
-            let is_comparable =
-                (&line.promise, &line.delta) == (&promise, &delta) && line.is_composed != limit.is_by_rho(after);
-            let at_least = rational::parse(&line.at_least).ok().filter(|_| is_comparable);
-            // The truth of the line is at least its lower end, and the truth now at most the upper end.
-            if at_least.zip(upper.as_ref()).is_some_and(|(then, now)| *now < then) {
+        let number = |text: &str| rational::parse(text).ok();
+        for line in Log::binding_epsilon(&self.log.lines, &self.after.populations[self.place].name) {
+            // The sum of rho implies an epsilon that the exact one is not above, so that each is compared with its own.
+            let now = if line.is_composed { &after.epsilon } else { &after.zcdp_epsilon };
+            let is_at_most = |delta: rug::Rational| *limit.delta <= delta;
+            let then = number(&line.at_least).filter(|_| number(&line.delta).is_some_and(is_at_most));
+            // The truth of the line is at least its lower end. The truth now at its delta is at most that at a smaller one, which is at most the upper end.
+            if then.zip(now.upper_rational()).is_some_and(|(then, now)| now < then) {
                 let why = format!(
-                    "with {} everything has epsilon at most {}, and line {} of the log has at least {} without it, for the same promise: something that was \
+                    "with {} everything has epsilon at most {} at delta = {}, and line {} of the log has at least {} without it at delta = {}: something that was \
                      entered accounts for less now. Restore it, or give the reason",
                     self.name,
-                    limit.deciding(after).upper_text(12),
+                    now.upper_text(12),
+                    limit.delta,
                     line.number,
-                    line.at_least
+                    line.at_least,
+                    line.delta
                 );
                 return Err(Error::conflict(why));
             }
@@ -248,6 +250,7 @@ impl<'a> Prepared<'a> {
                 .into_iter()
                 .map(|(name, of)| (name, of.hash))
                 .collect(),
+            partitions: self.after.partitions_of(self.place),
             withdraws: None,
             never_drawn: false,
             because: self.because.clone(),

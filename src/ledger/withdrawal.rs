@@ -140,6 +140,7 @@ fn line(file: &LedgerFile, place: usize, withdrawal: &Withdrawal, withdraws: u64
         at_least: String::new(),
         neighbors: population.neighbors.name().to_string(),
         by_hand,
+        partitions: file.partitions_of(place),
         withdraws: Some(withdraws),
         never_drawn: withdrawal.never_drawn,
         because: Some(withdrawal.because.clone()),
