@@ -244,7 +244,10 @@ fn misfit(product: &Product, place: &[&str]) {
     for options in
         [&["--level", "County"][..], &["--states", "44"], &["--work", &product.at("w").display().to_string()]]
     {
-        says(&product.refused(options), &["do not fit each other", "probability below 1", "chi-square"]);
+        says(
+            &product.refused(options),
+            &["do not fit each other", "probability below 1", "residuals with a mean square of", "(1 expected)"],
+        );
     }
     let (said, _) = product.estimate(&["--despite-misfit", "--level", "County"]);
     assert_eq!(said["fit"]["fits"], false);

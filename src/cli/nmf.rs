@@ -187,7 +187,11 @@ fn put_fit(page: &mut Page, args: &CheckArgs, report: &NmfReport) {
         let cells = |row: &FitRow| {
             let ratio = row.chi_square / row.residuals as f64;
             let numbers = [row.residuals.to_string(), format!("{:.1}", row.chi_square), format!("{ratio:.3}")];
-            let first = if args.fit { vec![row.level.clone(), row.query.clone()] } else { vec![row.level.clone()] };
+            let first = match (args.fit, row.query.is_empty()) {
+                (true, _) => vec![row.level.clone(), row.query.clone()],
+                (false, true) => vec![row.level.clone()],
+                (false, false) => vec![format!("{}, {}", row.level, row.query)],
+            };
             [first, numbers.to_vec(), vec![format!("{:.3}", row.p_asymptotic)]].concat()
         };
         let rows = if args.fit { &fit.rows } else { &fit.levels };

@@ -8,8 +8,9 @@
 //! query takes the memory of 64 numbers.
 //!
 //! Each pair (level, query) gives two statements. Its statistic, the sum of r^2 / Var(r) over all units and counts,
-//! approximately has a chi-square law with one degree of freedom per residual (residuals are independent: no two share
-//! a noisy count). The p-value from this law is called asymptotic. The decision uses a proven bound: noise on the
+//! approximately has a chi-square law with one degree of freedom per residual (residuals of a level are independent: no two share
+//! a noisy count; those of neighboring levels do, and an exact total shares them with its level, so that all together are
+//! described by their mean square alone). The p-value from this law is called asymptotic. The decision uses a proven bound: noise on the
 //! integers with parameter sigma^2 has E exp(t X) <= exp(t^2 sigma^2 / 2) (Canonne, Kamath & Steinke 2020, Corollary
 //! 17), and so has a residual with s^2, the sum of all sigma^2. Then, with an auxiliary standard normal variable g, E
 //! exp(l r^2 / s^2) = E exp(sqrt(2 l) g r / s) <= E exp(l g^2) = (1 - 2 l)^(-1/2) for 0 <= l < 1/2, as if r were

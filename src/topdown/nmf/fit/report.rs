@@ -77,7 +77,7 @@ const LEAST_SQUARES: &str = "least squares";
 pub struct FitReport {
     /// By level and query, from the root.
     pub rows: Vec<FitRow>,
-    /// By level: children and parents, all queries together.
+    /// By level: children and parents, all queries together, and exact totals by themselves. Residuals of a row share no noisy count.
     pub levels: Vec<FitRow>,
     /// By level: the least squares of the counts of each unit alone, whose queries answer the same cells.
     pub within: Vec<FitRow>,
@@ -112,14 +112,23 @@ impl FitReport {
             ln_p: ln_tail_bound(row.residuals, row.bounded),
         };
         let (inside, between): (Vec<&Row>, Vec<&Row>) = sorted.iter().partition(|row| row.key == plan.least_squares());
-        let mut by_level: BTreeMap<usize, Row> = BTreeMap::new();
+        // An exact total is compared with counts that are in the residuals of its level as well: it is a row of its own.
+        let mut by_level: BTreeMap<(usize, bool), Row> = BTreeMap::new();
         for row in between {
-            let all = by_level.entry(row.level).or_insert(Row { level: row.level, ..Row::default() });
+            let is_exact = row.key == plan.exact();
+            let all = by_level.entry((row.level, is_exact)).or_insert(Row {
+                level: row.level,
+                key: row.key,
+                ..Row::default()
+            });
             all.residuals += row.residuals;
             all.statistic += row.statistic;
             all.bounded += row.bounded;
         }
-        let level = |all: &Row| FitRow { query: String::new(), ..row(all) };
+        let level = |all: &Row| match row(all) {
+            exact if all.key == plan.exact() => exact,
+            other => FitRow { query: String::new(), ..other },
+        };
         // A statistic of least squares is one test; of the others every residual is one, too.
         let of_row = |row: &Row| if row.key == plan.least_squares() { 1 } else { row.residuals + 1 };
         let tests = sorted.iter().map(of_row).sum::<u64>();
@@ -179,7 +188,7 @@ impl FitReport {
             p_asymptotic: chi_square_tail_approx(residuals, chi_square),
             ln_p: ln_tail_bound(residuals, sum(&|area| area.bounded)),
         };
-        self.levels.push(FitRow { query: String::new(), ..row.clone() });
+        self.levels.push(row.clone());
         self.rows.push(row);
         self
     }
@@ -203,9 +212,23 @@ impl FitReport {
         }
     }
 
-    /// The degrees of freedom and the statistic of all levels together.
-    pub fn whole(&self) -> (u64, f64) {
-        self.levels.iter().fold((0, 0.0), |sum, row| (sum.0 + row.residuals, sum.1 + row.chi_square))
+    /// All residuals in words: their number and their mean square. That of each is 1, so that 1 is expected of the mean as well; residuals of
+    /// neighboring levels share noisy counts, so that their sum has no chi-square law.
+    pub fn mean_square(&self) -> String {
+        let (residuals, squares) =
+            self.levels.iter().fold((0, 0.0), |sum: (u64, f64), row| (sum.0 + row.residuals, sum.1 + row.chi_square));
+        match residuals {
+            0 => "no residuals".to_string(),
+            1 => format!("1 residual with a square of {squares:.3} variances (1 expected)"),
+            many => {
+                format!("{many} residuals with a mean square of {:.3} variances (1 expected)", squares / many as f64)
+            }
+        }
+    }
+
+    /// Whether noisy counts were compared with others.
+    pub fn is_empty(&self) -> bool {
+        self.levels.iter().all(|row| row.residuals == 0)
     }
 }
 

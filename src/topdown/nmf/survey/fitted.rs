@@ -206,12 +206,12 @@ impl Survey {
         if !fit.is_misfit() {
             return Ok(());
         }
-        let (freedom, chi_square) = fit.whole();
         let why = format!(
             "the noisy counts do not fit each other: noise of the release leaves such residuals with a probability below {} \
-             (chi-square {chi_square:.0} with {freedom} degrees of freedom, corrected for {} tests). The worst: {}. A count or a \
-             level was changed, files of two vintages are mixed, or a state is missing",
+             ({}, corrected for {} tests). The worst: {}. A count or a level was changed, files of two vintages are mixed, or a state is \
+             missing",
             fit.p_shown(),
+            fit.mean_square(),
             fit.tests,
             fit.worst,
         );
