@@ -246,7 +246,7 @@ fn exact_totals_of_areas_are_conditions_on_the_joint_law() {
     desk.run("same.csv", &["--areas", &twice, "--area-totals", &again]);
 }
 
-/// A total with a digit too many is as far from the noisy counts as the covariances say; totals of an area and of areas inside it
+/// A total with a wrong digit is as far from the noisy counts as the covariances say; totals of an area and of areas inside it
 /// exclude each other.
 #[test]
 fn exact_totals_of_areas_are_residuals_of_the_fit() {
@@ -259,9 +259,9 @@ fn exact_totals_of_areas_are_residuals_of_the_fit() {
     let at = free.place("Millbridge", TOTAL);
     let deviations = |total: f64| (total - free.estimates[at]) / free.matrix[at][at].sqrt();
     let with = |total: i64| desk.file("t.csv", &format!("area,total\nMillbridge,{total}\n"));
-    let far = desk.file("far.csv", "area,total\nMillbridge,6200\n");
+    let far = desk.file("far.csv", "area,total\nMillbridge,1620\n");
     let why = desk.refused(&[&base[..], &["--area-totals", &far]].concat());
-    for said in ["far.csv, line 2", "\"Millbridge\"", &format!("{:.1} standard deviations", deviations(6200.0))] {
+    for said in ["far.csv, line 2", "\"Millbridge\"", &format!("{:.1} standard deviations", deviations(1620.0))] {
         assert!(why.contains(said), "{said}: {why}");
     }
     // The bound is 2 exp(-z^2 / 2) times the number of tests; a total within 5 deviations is taken, one beyond 10 is not.
@@ -283,7 +283,7 @@ fn exact_totals_of_areas_are_residuals_of_the_fit() {
         (&fit["fits"], &largest["level"], &largest["geocode"]),
         (&false.into(), &"area".into(), &"Millbridge".into())
     );
-    assert!((largest["z"].as_f64().unwrap() + deviations(6200.0)).abs() < 0.1, "{largest}");
+    assert!((largest["z"].as_f64().unwrap() + deviations(1620.0)).abs() < 0.1, "{largest}");
     // Parts of an area whose totals exceed its own, though no least squares forbid it.
     let more = "Part,440030001001001\nOther,440030001001002\n";
     let nested = desk.file("nested.csv", &(fs::read_to_string(&towns).unwrap() + more));
@@ -296,6 +296,60 @@ fn exact_totals_of_areas_are_residuals_of_the_fit() {
         says.iter()
             .for_each(|said| assert!(why.contains(said) && why.contains("contradict each other"), "{said}: {why}"));
     }
+}
+
+/// Exact totals that no whole counts of blocks have, whatever the noisy counts say: each is refused with the totals and the numbers.
+#[test]
+fn exact_totals_that_no_whole_counts_have_are_refused() {
+    let desk = Desk::new();
+    let sets: [(&str, &[&str]); 8] = [
+        ("A", &["440030001001001", "440030001002001"]),
+        ("B", &["440030001001002", "440030001002001"]),
+        ("C", &["440030001001001", "440030001001002", "440030001002001"]),
+        ("X", &["440030001001001", "440030001001002"]),
+        ("Y", &["440030001001002", "440030001002001"]),
+        ("Z", &["440030001001001", "440030001002001"]),
+        ("Empty", &["440030001001999"]),
+        ("Home", &["440030001001001"]),
+    ];
+    let lines = sets.iter().flat_map(|(area, own)| own.iter().map(move |block| format!("{area},{block}\n")));
+    let every = blocks().into_iter().filter(|block| block.starts_with("44")).map(|block| format!("All,{block}\n"));
+    let areas =
+        desk.file("areas.csv", &format!("area,block\n{}{}", lines.collect::<String>(), every.collect::<String>()));
+    let of_state = desk.file("of-state.csv", "state,total\n44,2624\n");
+    let refused = |totals: &[(&str, i64)], options: &[&str], says: &[&str]| {
+        let lines: String = totals.iter().map(|(area, total)| format!("{area},{total}\n")).collect();
+        let totals = desk.file("t.csv", &format!("area,total\n{lines}"));
+        let base = ["--areas", &areas, "--queries", "total", "--despite-misfit", "--area-totals", &totals];
+        let why = desk.refused(&[&base[..], options].concat());
+        says.iter().chain(&["contradict each other"]).for_each(|said| assert!(why.contains(said), "{said}: {why}"));
+    };
+    // A sum of areas that is smaller than the area that they cover.
+    refused(
+        &[("A", 300), ("B", 300), ("C", 700)],
+        &[],
+        &["t.csv, line 2", "\"A\" + \"B\" have 600", "\"C\" has 700", "no block is in the second more often"],
+    );
+    // A part that is larger than the whole; areas that together are larger; two areas of the same blocks that differ.
+    refused(&[("A", 300), ("Home", 301)], &[], &["line 2", "is given as 300", "\"Home\" inside it has 301"]);
+    refused(&[("Z", 280), ("A", 281)], &[], &["is given as 280", "\"A\" inside it has 281"]);
+    // Each block is in two of the three areas, so that their sum is even.
+    refused(
+        &[("X", 200), ("Y", 250), ("Z", 261)],
+        &[],
+        &["line 2", "\"X\" + \"Y\" + \"Z\" is 711", "each block a multiple of 2 times"],
+    );
+    // Nobody can live in a block that the files lack.
+    refused(&[("Empty", 1)], &[], &["line 2", "\"Empty\"", "is given as 1, and is at most 0"]);
+    // The exact total of the state.
+    let exact = ["--state-totals", of_state.as_str()];
+    refused(&[("C", 2625)], &exact, &["the state 44 has 2624", "\"C\" has 2625"]);
+    refused(
+        &[("Home", 1500), ("Y", 1500)],
+        &exact,
+        &["line 2", "the state 44 has 2624", "\"Home\" + \"Y\" have 3000", "no block is in the second more often"],
+    );
+    refused(&[("All", 2623)], &exact, &["\"All\"", "2623", "2624", "the state 44"]);
 }
 
 /// `--confidence` is about comparisons of queries, too; options that would do nothing are refused.

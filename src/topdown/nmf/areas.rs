@@ -13,7 +13,7 @@ use std::{
 
 use rug::Rational;
 
-use super::{complete::shortened, totals::refuse_others};
+use super::totals::refuse_others;
 use crate::{
     error::{Error, Result, unknown},
     numeric::rational,
@@ -284,47 +284,7 @@ impl Areas {
             return Err(table.refuse(0, "no total: a header and a line for each area with an exact total are needed"));
         }
         self.totals = Some(Box::new(totals));
-        self.check_totals_inside()?;
         Ok(self)
-    }
-
-    /// Refuses a total that is smaller than the totals of areas inside, which have no block in common.
-    fn check_totals_inside(&self) -> Result<()> {
-        let totals: BTreeMap<u32, i64> = self.totals().collect();
-        let mut blocks: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for (geoid, shares) in &self.of_block {
-            let known = shares.iter().filter(|share| totals.contains_key(&share.area));
-            known.for_each(|share| blocks.entry(share.area).or_default().push(*geoid));
-        }
-        // The areas inside of each: an area lies in those that have all its blocks.
-        let mut inside: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (area, own) in &blocks {
-            let of = |geoid: &u64| self.of_block[geoid].iter().map(|share| share.area).collect::<BTreeSet<u32>>();
-            let around = own.iter().map(of).reduce(|all, of| &all & &of).unwrap_or_default();
-            for outer in around.into_iter().filter(|outer| outer != area && totals.contains_key(outer)) {
-                inside.entry(outer).or_default().push(*area);
-            }
-        }
-        for (outer, mut areas) in inside {
-            areas.sort_by_key(|area| std::cmp::Reverse(totals[area]));
-            let (mut taken, mut names, mut sum) = (BTreeSet::<u64>::new(), Vec::new(), 0_i64);
-            for area in areas {
-                if blocks[&area].iter().all(|geoid| !taken.contains(geoid)) {
-                    taken.extend(&blocks[&area]);
-                    names.push(format!("{:?}", self.names[area as usize]));
-                    sum = sum.saturating_add(totals[&area]);
-                }
-                if sum > totals[&outer] {
-                    let (names, verb) = (shortened(&names), if names.len() == 1 { "has" } else { "have" });
-                    let why = format!(
-                        "is given as {}, and {names} inside it {verb} {sum}: they contradict each other",
-                        totals[&outer]
-                    );
-                    return Err(self.refuse_total(outer, &why));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The areas that have an exact total, with it.

@@ -25,6 +25,7 @@
 //! | [`job`] | the same in parts, by several machines, or after an interruption |
 //! | [`identity`] | what decides whether saved work is continued |
 //! | [`estimation`] | a whole estimation: from a folder to a file of estimates |
+//! | `exact` | whether whole counts exist that have given exact totals |
 //! | `saved` | answers as lines of text, for combining parts |
 //! | [`meter`] | the progress of a survey |
 //! | [`answers`] | the requested counts, and the answers |
@@ -48,6 +49,7 @@ pub mod compared;
 pub mod complete;
 pub mod counts;
 pub mod estimation;
+mod exact;
 pub mod fit;
 pub mod folder;
 pub mod identity;

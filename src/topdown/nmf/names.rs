@@ -383,8 +383,23 @@ impl Constraint {
 
     /// Whether it gives counts that add up to the total of a unit.
     pub fn adds_up_to_total(&self) -> bool {
-        let is_kept = |part: &ConstraintPart| matches!(part, ConstraintPart::Kept(_));
-        self.is_own() && self.sign == Sign::Equal && self.parts.iter().all(is_kept)
+        self.is_own() && self.sign == Sign::Equal && self.has_all_cells()
+    }
+
+    /// The least and the most that the total of a unit can be by this constraint, whose counts have no cell in common.
+    pub fn bounds_of_total(&self, values: &[i64]) -> (i64, Option<i64>) {
+        let sum = values.iter().fold(0_i64, |sum, value| sum.saturating_add((*value).max(0)));
+        match (self.is_own(), self.sign) {
+            (true, Sign::AtLeast) => (sum, None),
+            (true, Sign::AtMost) if self.has_all_cells() => (0, Some(sum)),
+            (true, Sign::Equal) if self.is_total() => (sum, Some(sum)),
+            _ => (0, None),
+        }
+    }
+
+    /// Whether its counts have all cells.
+    fn has_all_cells(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, ConstraintPart::Kept(_)))
     }
 
     /// Whether it gives the counts of a table.

@@ -7,6 +7,7 @@
 mod across;
 mod blocks;
 mod covariances;
+mod exact;
 mod fitted;
 mod joined;
 mod opened;
@@ -163,6 +164,7 @@ impl Survey {
             absent: Absent::default(),
         };
         survey.absent = survey.find_blocks()?;
+        survey.check_exact_totals()?;
         Ok(survey)
     }
 

@@ -113,7 +113,7 @@ impl Survey {
     }
 
     /// The exact total of a state, if it is known and kept.
-    fn total_of(&self, state: u32) -> Option<i64> {
+    pub(super) fn total_of(&self, state: u32) -> Option<i64> {
         let kept = self.settings.constraints != Constraints::None;
         let own = if self.root.is_nation { None } else { self.root.total };
         self.settings.totals.get(&state).copied().or(own).filter(|_| kept)
