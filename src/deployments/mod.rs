@@ -14,8 +14,10 @@
 //! | [`view`] | a judged deployment or entry as it is shown |
 //! | [`figure`] | all on one scale, drawn |
 //! | [`yardstick`] | the place of an epsilon among those of one unit |
+//! | `epsilons` | the certified epsilons that it reads, in `data/deployments/epsilons.csv` |
 
 pub mod bundled;
+mod epsilons;
 pub mod figure;
 pub mod file;
 pub mod judge;

@@ -1,8 +1,8 @@
 //! Deployments on one scale: epsilon at a common delta, and how often an adversary with prior 1/2 decides correctly at most.
 //!
 //! The known facts about a mechanism, [`Basis`], decide its account. Where its noise and counts are known it is exact. Guarantees are composed by
-//! the pair of outcomes that dominates every mechanism with them, which is the best possible bound from the guarantees alone. Of a rho there are the
-//! standard accounts. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
+//! the pair of outcomes that dominates every mechanism with them, which is the best possible bound from the guarantees alone. For a rho the
+//! standard accounts are available. A new law enters here: as counts of [`Basis::Counts`], or as a further basis.
 
 use std::sync::Arc;
 
@@ -86,6 +86,14 @@ pub struct OnScale {
 }
 
 impl OnScale {
+    /// An epsilon alone, of known noise: without the other accounts, and with a probability of a correct decision that is not computed. From zero
+    /// where it is a bound.
+    pub(super) fn of_epsilon(delta: &Delta, epsilon: Option<Enclosure>, is_exact: bool) -> OnScale {
+        let (delta, by) = (delta.clone(), if is_exact { EXACT } else { TOGETHER }.to_string());
+        let correct = from(0.5, &Enclosure::double(1.0, 64));
+        OnScale { delta, epsilon, is_exact, as_printed: None, by, accounts: Vec::new(), correct }
+    }
+
     /// The epsilon as text: a number if it is exact, `<=` and the bound otherwise, and a dash where nothing follows.
     pub fn epsilon_text(&self) -> String {
         match (&self.epsilon, self.is_exact) {
@@ -128,10 +136,7 @@ impl Basis {
         if resolved.is_known_by_guarantee() {
             return self.at(delta, digits);
         }
-        let epsilon = epsilon_of(&resolved.whole, delta, digits)?;
-        let correct = from(0.5, &Enclosure::double(1.0, 64));
-        let (delta, by) = (delta.clone(), EXACT.to_string());
-        Ok(OnScale { delta, epsilon, is_exact: true, as_printed: None, by, accounts: Vec::new(), correct })
+        Ok(OnScale::of_epsilon(delta, epsilon_of(&resolved.whole, delta, digits)?, true))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use rug::Rational;
 
-use super::{bundled, file::Deployment, origin::Group, scale::OnScale};
+use super::{bundled, epsilons, file::Deployment, origin::Group, scale::OnScale};
 use crate::{
     account::Delta,
     error::Result,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The digits of exact epsilons.
-const DIGITS: u32 = 4;
+pub(super) const DIGITS: u32 = 4;
 
 /// The published deployments of one unit at one delta.
 #[derive(Clone, Debug)]
@@ -49,12 +49,13 @@ pub struct Place {
 }
 
 impl Yardstick {
-    /// That of the bundled deployments.
+    /// That of the bundled deployments. At powers of ten their epsilons are kept, elsewhere they are computed.
     pub fn at(delta: &Delta) -> Result<Yardstick> {
         let is_of_persons = |deployment: &Deployment| deployment.group == Group::Person;
         let all: Vec<Deployment> = bundled::find(&[])?.into_iter().filter(is_of_persons).collect();
-        let known = |deployment: &Deployment| {
-            deployment.basis.as_ref().map(|basis| basis.epsilon_at(delta, DIGITS)).transpose()
+        let known = |deployment: &Deployment| match epsilons::kept(&deployment.name, delta) {
+            Some(kept) => Ok(Some(kept)),
+            None => deployment.basis.as_ref().map(|basis| basis.epsilon_at(delta, DIGITS)).transpose(),
         };
         let scales = parallel::try_map(&all, known)?;
         let (mut marks, mut silent) = (Vec::new(), Vec::new());
