@@ -121,10 +121,14 @@ fn rows(html: &str) -> Vec<Vec<String>> {
     html.split("<th scope=\"row\">").skip(1).map(|row| cells(&format!(">{row}"))).collect()
 }
 
-/// The cells of the row with this name in a table of a command.
-fn printed_row(args: &[&str], name: &str) -> Vec<String> {
-    let printed = assay(args).assert().success().get_output().stdout.clone();
-    let printed = String::from_utf8(printed).expect("UTF-8");
+/// What a command prints.
+fn printed<S: AsRef<str>>(args: &[S]) -> String {
+    let words: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+    String::from_utf8(assay(&words).assert().success().get_output().stdout.clone()).expect("UTF-8")
+}
+
+/// The cells of the row with this name in a table that a command printed.
+fn printed_row(printed: &str, name: &str) -> Vec<String> {
     let row = printed
         .lines()
         .find(|line| line.starts_with(&format!("{name}  ")))
@@ -156,10 +160,9 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
         let found = rows.iter().find(|row| row[0] == name && row.len() == width);
         found.unwrap_or_else(|| panic!("{name} with {width} cells: {rows:?}")).clone()
     };
-    let epsilon = ask(words(&["epsilon"], &[]));
+    let (epsilon, table) = (ask(words(&["epsilon"], &[])), printed(&words(&["epsilon"], &[])));
     for (name, line) in lines(&epsilon, total) {
-        let printed = words(&["epsilon"], &[]);
-        let printed = printed_row(&printed.iter().map(String::as_str).collect::<Vec<_>>(), &name);
+        let printed = printed_row(&table, &name);
         // Both ends instead of one number. The tables of rho and sigma2 may be as wide; that of epsilon comes first.
         let own = rows.iter().find(|row| row[0] == name && row.len() == printed.len() + 1).expect("a row of epsilon");
         assert_eq!([&own[2], &own[3]], [&line["epsilon"]["lower"].to_string(), &line["epsilon"]["upper"].to_string()]);
@@ -167,9 +170,10 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
     }
     let mut risk = words(&["risk", "bound"], &[]);
     risk.extend(["--prior", prior].map(String::from));
-    for (name, line) in lines(&ask(risk.clone()), total) {
+    let table = printed(&risk);
+    for (name, line) in lines(&ask(risk), total) {
         let own = cells(&name, 8);
-        let printed = printed_row(&risk.iter().map(String::as_str).collect::<Vec<_>>(), &name);
+        let printed = printed_row(&table, &name);
         assert_eq!(
             [&own[1], &own[2], &own[4], &own[5]],
             [&printed[1], &printed[2], &printed[4], &printed[5]],
@@ -192,13 +196,14 @@ fn spares(subject: &[&str], delta: &str, html: &str) {
     let published = |level: &&Value| !level["compared_with"]["printed"].is_null();
     let levels: Vec<&Value> = levels.as_array().expect("levels").iter().filter(published).collect();
     assert!(!levels.is_empty(), "{subject:?}");
+    let table = printed(&calibrate);
     for level in levels {
         let name = level["name"].as_str().expect("a name");
         let own =
             rows.iter().rfind(|row| row[0] == name && row.len() == 7).unwrap_or_else(|| panic!("{name}: {rows:?}"));
         assert_eq!(own[2], level["calibrated_sigma2"].to_string(), "{name}");
         assert_eq!(own[6], level["compared_with"]["name"].as_str().expect("a name"));
-        assert_eq!(own[..6], printed_row(&calibrate, name)[..6]);
+        assert_eq!(own[..6], printed_row(&table, name)[..6]);
     }
 }
 
@@ -326,7 +331,7 @@ fn errors_are_named_and_nothing_is_written() {
 fn extreme_answers_have_a_page() {
     let folder = tempfile::tempdir().expect("a folder");
     for args in [
-        &["--discrete-gaussian", "1e6", "--delta", "0.5"][..],
+        &["--discrete-gaussian", "1e6", "--delta", "0.1"][..],
         &["--discrete-gaussian", "0.02x2", "--delta", "1e-60", "--prior", "1/1000000"],
         &["--gaussian", "5x3", "--prior", "0.999"],
         &["--discrete-laplace", "20", "--delta", "1e-300"],

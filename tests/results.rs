@@ -8,7 +8,10 @@ use dp_assay::replication::{
     published,
 };
 
-use crate::common::program::{assay, json, refusal};
+use crate::common::{
+    program::{assay, json, refusal},
+    verified::{Verified, verified},
+};
 
 fn committed() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/results"))
@@ -179,11 +182,7 @@ fn block_files_that_break_their_form_are_refused_with_their_line() {
 
 #[test]
 fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
-    let folder = tempfile::tempdir().unwrap();
-    // The command is part of the report: in a separate folder it is that of scripts/reproduce.
-    let words = ["verify", "--out", "results", "--reproducible"];
-    let verified = assay(&words).current_dir(folder.path()).assert().success();
-    let summary = String::from_utf8_lossy(&verified.get_output().stdout).into_owned();
+    let Verified { summary, report } = verified();
     assert!(summary.lines().count() <= 24 && summary.lines().all(|line| line.len() <= 100), "{summary}");
     let papers = published::papers(&[]).unwrap();
     let count = |paper: &str, column: usize| -> usize {
@@ -222,7 +221,6 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
         assert!(readme.contains(&said), "README: {said}");
     }
 
-    let report = fs::read_to_string(folder.path().join("results/REPORT.md")).unwrap();
     let kept = fs::read_to_string(committed().join("REPORT.md")).unwrap();
     for (line, (new, old)) in report.lines().zip(kept.lines()).enumerate() {
         assert_eq!(new, old, "results/REPORT.md, line {}, is not what scripts/reproduce writes", line + 1);

@@ -17,6 +17,7 @@ pub mod program;
 pub mod small_dhc;
 pub mod spines;
 pub mod tiny_nmf;
+pub mod verified;
 
 use std::{collections::BTreeMap, sync::mpsc, thread, time::Duration};
 
