@@ -125,13 +125,14 @@ fn all(found: &Found) -> Result<Markup> {
                     thead {
                         tr {
                             th scope="col" { "deployment" }
-                            th.text scope="col" { "unit" }
-                            th.text scope="col" { "per" }
-                            th scope="col" { "printed" }
-                            th.text scope="col" { "printed by" }
+                            // A narrow screen shows the first columns.
+                            th.text scope="col" { "verdict" }
                             th scope="col" { "epsilon at " (delta) }
                             th scope="col" { "right of 100" }
-                            th.text scope="col" { "verdict" }
+                            th.text scope="col" { "printed" }
+                            th.text scope="col" { "printed by" }
+                            th.text scope="col" { "unit" }
+                            th.text scope="col" { "per" }
                         }
                     }
                     tbody { @for view in views { (row(view)) } }
@@ -147,13 +148,13 @@ fn row(view: &View) -> Markup {
     html! {
         tr {
             th scope="row" { a href={ "#" (id(view)) } { (view.name) } }
-            td.text { (view.fact("unit").unwrap_or("-")) }
-            td.text { (view.per.as_deref().unwrap_or("-")) }
-            td { (view.printed.shown()) }
-            td.text { (view.printer()) }
+            td.text { (verdict(view.verdict)) }
             td { (epsilon.replace("<=", "≤")) }
             td { (right.replace("<=", "≤")) }
-            td.text { (verdict(view.verdict)) }
+            td.text.printed { (view.printed.shown()) }
+            td.text.printer { (view.printer()) }
+            td.text { (view.fact("unit").unwrap_or("-")) }
+            td.text { (view.per.as_deref().unwrap_or("-")) }
         }
     }
 }

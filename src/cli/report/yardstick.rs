@@ -89,16 +89,17 @@ pub fn chart(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Figur
 pub fn table(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Table {
     let row = |row: Option<&Mark>| match row {
         Some(mark) => {
-            vec![mark.name.clone(), mark.curator.clone(), mark.neighbors.clone(), mark.scale.epsilon_text()]
+            vec![mark.name.clone(), mark.scale.epsilon_text(), mark.neighbors.clone(), mark.curator.clone()]
         }
-        None => vec![HERE.to_string(), String::new(), String::new(), epsilon.shown(6)],
+        None => vec![HERE.to_string(), epsilon.shown(6), String::new(), String::new()],
     };
     Table {
         caption: format!(
             "Epsilon at delta = {}, the smallest first. <=: an upper bound by what is published; without a sign: exact.",
             exact_text(delta)
         ),
-        heading: vec!["", "curator", "neighbors", "epsilon"],
+        // The number first: a narrow screen shows the first columns.
+        heading: vec!["", "epsilon", "neighbors", "curator"],
         rows: rows(yardstick, epsilon).into_iter().map(row).collect(),
         has_whole: false,
     }
