@@ -139,7 +139,9 @@ pub enum Error {
     #[error("stopped: the request was withdrawn before it was answered")]
     Stopped,
     /// A request whose time was over before anything was proven.
-    #[error("nothing was proven in the time that an answer may take; fewer digits or fewer groups of noise take less")]
+    #[error(
+        "nothing was proven within the limit of effort; request fewer digits, or account for fewer groups of noise"
+    )]
     OutOfTime,
     /// A lattice of losses whose period has too many nodes.
     #[error(
@@ -155,7 +157,7 @@ pub enum Error {
         budget: String,
     },
     /// Enumerations of losses that are too large, or would take too long.
-    #[error("{what} would take {needed}, and may take {most}")]
+    #[error("{what} would take {needed}; the limit is {most}")]
     TooLong {
         /// The enumeration.
         what: &'static str,

@@ -292,7 +292,7 @@ fn a_certificate_of_safetab_enters_with_the_counts_that_it_certifies() {
         let people = &bench.account()["populations"][0];
         assert!(people["composed"]["epsilon"].is_null() && people["zcdp_total"]["rho"] == 40, "{people}");
         // The sum holds under a condition, which every answer about the ledger states.
-        let condition = "its budget is that of 2 draws together, for whoever is in the same part in every draw";
+        let condition = "its budget is that of 2 draws together, for a record that is in the same part in every draw";
         assert_eq!(people["releases"][0]["condition"], condition, "{people}");
         assert!(people["zcdp_total"]["conditions"][0].as_str().unwrap().contains(condition), "{people}");
         bench.says_everywhere(condition);
@@ -398,7 +398,7 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     assert_ne!(after, manifest);
     bench.put("measured/measurements.json", &after);
     assert_eq!(bench.account()["populations"][0]["zcdp_total"]["rho"], 6);
-    bench.says_everywhere("its budget is that of 2 draws together, for whoever is in the same part in every draw");
+    bench.says_everywhere("its budget is that of 2 draws together, for a record that is in the same part in every draw");
     bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
     assert!(bench.refused(&DELTA).contains("only the budgets are known"));
     bench.put("l.toml", &own);
@@ -433,7 +433,7 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     let after = manifest.replacen("\"earlier_draws\": 0", earlier, 1);
     assert_ne!(after, manifest);
     bench.put("pure-measured/measurements.json", &after);
-    let condition = "its budget is that of 2 draws together, for whoever is in the same part in every draw";
+    let condition = "its budget is that of 2 draws together, for a record that is in the same part in every draw";
     bench.says_everywhere(condition);
     for command in
         [&["risk", "bound", "--prior", "1/2", "--ledger"][..], &["risk", "curve", "--prior", "1/2", "--ledger"]]

@@ -126,6 +126,9 @@ fn noise_is_added_to_one_column_and_nothing_else() {
     // P[X != 0] is below 10^-16 per row.
     assert_eq!(fs::read_to_string(&output).unwrap(), text);
     assert_eq!(names(folder.path()), ["in.csv", "out.csv", "out.csv.provenance.json"]);
+    // A table of cell keys has no noise to draw here, and the refusal names who draws it.
+    let cells = ["noise", &input, "--column", "count", "--p-table", "cells.csv", "--out", &output];
+    assert!(refusal(&cells).contains("drawn by the software that keeps the keys"), "{}", refusal(&cells));
     // Drawing again spends the budget again.
     let message = refusal(&args);
     assert!(message.contains("is there already") && message.contains("--force"), "{message}");

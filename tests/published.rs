@@ -374,7 +374,7 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
     ("'5x10'", "[]", "line 8, column 51", "discrete-gaussian: must not be an empty list"),
     ("'5x10'", "'5x10', neighbors = 'next'", "line 8, column 71", "expected add-remove (one record more or less"),
     ("'5x10'", "'5x10', group = 0", "line 8", "group must be a whole number, at least 1"),
-    ("discrete-gaussian = '5x10', ", "", "line 8, column 11", "says not what it is about"),
+    ("discrete-gaussian = '5x10', ", "", "line 8, column 11", "no release and no counts are named: name a release"),
     (
         "discrete-gaussian = '5x10'",
         "release = 'pl94-person-us'",
@@ -397,7 +397,7 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
         "compute = {",
         "printed_by = { kind = 'rho' }\ncompute = {",
         "line 8, column 14",
-        "printed_by of kind \"rho\": says not",
+        "printed_by of kind \"rho\": no release and no counts are named",
     ),
     // Errors found by the computation have the line of their value.
     ("kind = 'epsilon'", "kind = 'epsilon', group = 9999999", "line 3", "the value \"a\": shift"),

@@ -33,7 +33,7 @@ pub struct Entry {
     pub path: &'static str,
     /// A whole command line.
     pub example: &'static str,
-    /// The same for a mechanism of the user's own, if the first is for a release.
+    /// The same for a mechanism or files of the user's own, if the first is for a published release.
     own: Option<&'static str>,
 }
 
@@ -132,8 +132,9 @@ pub const GROUPS: &[Group] = &[
                 "measure",
                 "assay measure --spine spine --counts counts.csv --release pl94-persons-us --out measurements",
             ),
-            entry(
+            with_own(
                 "estimate",
+                "assay estimate --nmf US_Person_PL_PROD --release pl94-persons-us --variables P1_001N --tabulation County --out counties.csv",
                 "assay estimate --spine spine --measurements measurements --release pl94-persons-us --out estimates",
             ),
             entry("nmf", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),

@@ -1,6 +1,6 @@
 //! The noise to draw, and the source of randomness: the arguments that all drawing commands share.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{convert::Infallible, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -21,6 +21,16 @@ pub struct Noise {
     /// Divide the masses of --table by their sum, which need not be one
     #[arg(long)]
     normalize: bool,
+    /// Refused: an option of the accounting commands that is tried here as well
+    #[arg(long = "p-table", hide = true, value_name = "TABLE", value_parser = without_cell_keys)]
+    _p_table: Option<Infallible>,
+}
+
+/// Noise by cell keys is the same wherever the same records are counted, so that it cannot be drawn from the counts.
+fn without_cell_keys(_: &str) -> Result<Infallible> {
+    bail!(
+        "cell keys belong to records, so this noise is drawn by the software that keeps the keys (ptable, cellKey); `assay epsilon --p-table` accounts for it"
+    )
 }
 
 /// Exactly one law.

@@ -194,7 +194,7 @@ impl EarlierBudgets {
 }
 
 /// Of whom budgets that are added part by part are.
-const IN_ONE_PART: &str = "for whoever is in the same part in every draw";
+const IN_ONE_PART: &str = "for a record that is in the same part in every draw";
 
 /// The key of the earlier draws with another unit or relation.
 const OTHERS: &str = "earlier_budgets_of_other_units";
@@ -304,7 +304,7 @@ mod tests {
         let found = EarlierBudgets::of(std::slice::from_ref(&one), &now).unwrap();
         assert_eq!(
             found.in_words("rho", None).unwrap(),
-            "One earlier draw spent its own budget (rho = 7.25), if anybody saw it: together up to 7.36, and 14.72 where a record is changed, for whoever is in the same part in every draw."
+            "One earlier draw spent its own budget (rho = 7.25), if anybody saw it: together up to 7.36, and 14.72 where a record is changed, for a record that is in the same part in every draw."
         );
         let elsewhere = EarlierDraw { elsewhere: true, ..earlier(&of_states(&[("Puerto Rico", "8")])) };
         let found = EarlierBudgets::of(&[one, elsewhere], &now).unwrap();
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!((found.together.clone(), found.draws(), found.same.len()), (Rational::from(2), 5, 1));
         assert_eq!(
             found.in_words("rho", Some("add-remove")).unwrap(),
-            "One earlier draw spent its own budget (rho = 1; add-remove neighbors), if anybody saw it: together up to 2, for whoever is in the same part in every draw. \
+            "One earlier draw spent its own budget (rho = 1; add-remove neighbors), if anybody saw it: together up to 2, for a record that is in the same part in every draw. \
              2 earlier draws spent up to rho = 2 for bounded neighbors. 1 earlier draw spent up to pure epsilon = 0.5 for \
              add-remove neighbors. 1 earlier draw spent a budget whose unit or neighbors the log does not name. Budgets of \
              different units or neighbors are not added: what all draws together spend is not known."

@@ -306,7 +306,8 @@ fn certificate_of(
         && worst.count() > MOST_WAYS
     {
         let why = format!(
-            "it is the worst of {} ways of a record, and a memo has certificates of at most {MOST_WAYS}; each release alone has its own",
+            "a record can pass through these releases in {} ways, and a memo certifies the worst of at most {MOST_WAYS}; each release alone has its own \
+             certificate",
             worst.count()
         );
         return Err(Error::Unprovable { why });

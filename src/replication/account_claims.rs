@@ -430,7 +430,7 @@ fn about(
         }
         None if whole_own => {
             return Err(fields.refuse(
-                "says not what it is about: name a release, as in release = \"pl94-persons-us\", or counts, as in \
+                "no release and no counts are named: name a release, as in release = \"pl94-persons-us\", or counts, as in \
              discrete-gaussian = \"5x10\" for SIGMA2xCOUNT@SHIFT",
             ));
         }

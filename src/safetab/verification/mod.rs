@@ -30,8 +30,8 @@ use super::{
 use crate::error::{Error, Result};
 
 /// Why the release of a country's specification is not verified.
-const OF_A_COUNTRY: &str = "releases in the bureau's format are verified, and not those of a country's own specification: compare its \
-                            certificate.json with that of the same job without a draw";
+const OF_A_COUNTRY: &str = "only releases in the bureau's format can be verified, and this one has a country's own specification: run the same command with \
+                            --dry-run --json, and compare what it prints with certificate.json";
 
 /// The result of verifying the folder of a release.
 #[derive(Clone, Debug)]
