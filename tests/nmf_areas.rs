@@ -345,9 +345,9 @@ fn exact_totals_that_no_whole_counts_have_are_refused() {
     let exact = ["--state-totals", of_state.as_str()];
     refused(&[("C", 2625)], &exact, &["the state 44 has 2624", "\"C\" has 2625"]);
     refused(
-        &[("Home", 1500), ("Y", 1500)],
+        &[("Y", 1500), ("Home", 1500)],
         &exact,
-        &["line 2", "the state 44 has 2624", "\"Home\" + \"Y\" have 3000", "no block is in the second more often"],
+        &["line 2", "the state 44 has 2624", "\"Y\" + \"Home\" have 3000", "no block is in the second more often"],
     );
     refused(&[("All", 2623)], &exact, &["\"All\"", "2623", "2624", "the state 44"]);
 }
