@@ -34,6 +34,8 @@ pub struct Rank {
     pub estimate: f64,
     /// The rank of the estimate; areas of equal estimates share the best one.
     pub rank: usize,
+    /// The number of other areas that are tied with it: together they have the ranks from `rank` on, each of them equally likely for each area.
+    pub tied: usize,
     /// The interval of the true rank, for each level of confidence.
     pub intervals: Vec<(usize, usize)>,
     /// The expected rank if errors are normal and nothing else is known: an approximation.
@@ -68,10 +70,21 @@ impl Named {
             let estimate = self.covariances.estimates[places[area]];
             let is_larger = |other: &usize| self.covariances.estimates[places[*other]] > estimate;
             let larger = (0..areas).filter(is_larger).filter(|other| !compared.are_tied(area, *other)).count();
+            let tied = (0..areas).filter(|other| *other != area && compared.are_tied(area, *other)).count();
             let intervals = quantiles.iter().map(|z| compared.interval(area, *z)).collect();
             let expected_approx = compared.expected_approx(area);
             let (area, variable) = (self.areas[area].clone(), variable.to_string());
-            Rank { area, variable, estimate, rank: 1 + larger, intervals, expected_approx, probabilities_approx, areas }
+            Rank {
+                area,
+                variable,
+                estimate,
+                rank: 1 + larger,
+                tied,
+                intervals,
+                expected_approx,
+                probabilities_approx,
+                areas,
+            }
         };
         Ok(probabilities.into_iter().enumerate().map(rank).collect())
     }
@@ -215,6 +228,7 @@ impl Rank {
             "variable": self.variable,
             "estimate": self.estimate,
             "rank": self.rank,
+            "tied": self.tied,
             "areas": self.areas,
         });
         for (own, (first, last)) in confidence.iter().zip(&self.intervals) {
@@ -234,13 +248,18 @@ impl Rank {
             Some((first, _)) => format!("{first} ({} %)", own.percent()),
             None => String::new(),
         });
-        let of_rank = self.probabilities_approx.get(self.rank - 1).copied().unwrap_or(0.0);
+        let shared = self.rank - 1..self.rank + self.tied;
+        let of_rank: f64 = self.probabilities_approx.get(shared).map_or(0.0, |of| of.iter().sum());
         let shown = match of_rank {
             own if own > 0.995 => "above 0.99".to_string(),
             own => format!("about {own:.2}"),
         };
+        let (ties, these) = match self.tied {
+            0 => (String::new(), "this rank"),
+            tied => (format!(" to {}, shared by {} areas with one count,", self.rank + tied, tied + 1), "these ranks"),
+        };
         format!(
-            "{} ({}): rank {} of {}, {ranges}; this rank with probability {shown}, expected rank {:.2}",
+            "{} ({}): rank {}{ties} of {}, {ranges}; {these} with probability {shown}, expected rank {:.2}",
             self.area, self.variable, self.rank, self.areas, self.expected_approx
         )
     }
@@ -299,7 +318,10 @@ mod tests {
         assert_eq!(found, [(1, (1, 1)), (3, (3, 3)), (2, (2, 2))]);
         let fixed =
             named(&[5.0, 5.0], vec![vec![4.0, 4.0], vec![4.0, 4.0]]).ranks("V", &[Confidence::usual()]).unwrap();
-        assert!(fixed.iter().all(|rank| rank.rank == 1 && rank.intervals[0] == (1, 2) && rank.expected_approx == 1.5));
+        assert!(fixed.iter().all(|rank| rank.rank == 1
+            && rank.tied == 1
+            && rank.intervals[0] == (1, 2)
+            && rank.expected_approx == 1.5));
     }
 
     /// Areas that are tied for certain share their ranks in equal parts, in whatever order they are listed.
