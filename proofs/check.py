@@ -634,8 +634,8 @@ def statements(version, claim, proofs, work):
     need(about != "marginal" or proofs["lower"] == [], "both ends of a marginal have the hints of the upper one")
     conditions = ", ".join(f"{name} = {shown(x) if type(x) is Fraction else x}" for name, x in sorted(at.items()))
     name = DIRECTED[about].format(*sides) if side else NAMES.get(about, "")
+    need(max(map(abs, points or [0])) < 1 << 14, "points are within 2^14")
     if about in NAMES and about not in ("decision", "outputs"):
-        need(max(map(abs, points or [0])) < 1 << 14, "points are within 2^14")
         formulas = {"zcdp": lambda: zcdp(family, at["delta"]),
                     "marginal": lambda: marginal(family, listed(proofs["upper"], "upper", 1), at["prior"]),
                     "orders": lambda: orders(family, at["delta"], points, lower), "posterior": lambda: posterior(family, at["noisy"], at["prior"])}
