@@ -51,7 +51,7 @@ pub(super) fn composition(figures: &Figures) -> Vec<Block> {
     let mut said = vec![text(format!(
         "The privacy losses of {} add up. The distribution of their sum is computed, with proven bounds on all errors, in place of a sum of epsilons: no \
          composition theorem is lossy here.",
-        plural(figures.queries.len(), "query", "queries")
+        plural(figures.queries.len() as u128, "query", "queries")
     ))];
     if let Some(ways) = subject.ways() {
         said.push(text(format!(

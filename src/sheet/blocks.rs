@@ -28,7 +28,7 @@ pub(super) fn table(
 }
 
 /// A number of things, in words.
-pub(super) fn plural(count: usize, one: &str, many: &str) -> String {
+pub(super) fn plural(count: u128, one: &str, many: &str) -> String {
     if count == 1 { format!("one {one}") } else { format!("{count} {many}") }
 }
 

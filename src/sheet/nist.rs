@@ -8,7 +8,7 @@ use super::{
     open::Point,
 };
 use crate::{
-    account::conversions,
+    account::{Account, Counts, conversions},
     io::provenance::{COMMIT, Content, VERSION, command_line},
     memo::document::{Block, Document, Section},
     numeric::{Enclosure, rational},
@@ -80,7 +80,13 @@ fn guarantee(figures: &Figures) -> Vec<Block> {
         Some(largest) => {
             vec!["pure DP".to_string(), format!("epsilon = {}", upper(largest)), "the largest privacy loss".to_string()]
         }
-        None => vec!["pure DP".to_string(), "none".to_string(), "the privacy loss has no largest value".to_string()],
+        None => {
+            let why = match figures.subject.whole.infinite_loss() {
+                Some(_) => "some outputs have an infinite privacy loss",
+                None => "the privacy loss has no largest value",
+            };
+            vec!["pure DP".to_string(), "none".to_string(), why.to_string()]
+        }
     });
     rows.push(match &figures.whole.rho {
         Some(rho) => vec![
@@ -158,21 +164,31 @@ fn parameters(figures: &Figures) -> Vec<Block> {
 fn unit(figures: &Figures) -> Vec<Block> {
     let subject = figures.subject;
     let unit = subject.unit();
-    let counts: u128 = figures.queries.iter().map(|line| u128::from(line.query.counts.count)).sum();
-    let mut said = vec![
-        text(format!(
-            "The unit of privacy is {}{}. Neighbors: {} ({}): {}.",
-            unit.records(),
-            unit.repetitions(),
-            subject.neighbors.name(),
-            unit.meaning(),
-            unit.difference()
-        )),
-        text(format!(
-            "Between neighbors {counts} counts of {} change, by the amounts in the table of mechanisms.",
-            plural(figures.queries.len(), "kind of query", "kinds of queries")
-        )),
-    ];
+    // Of a guarantee nothing is known of what changes.
+    let (guarantees, known): (Vec<&Counts>, Vec<&Counts>) =
+        figures.queries.iter().map(|line| &line.query.counts).partition(|counts| counts.law.is_guarantee());
+    let number = |all: &[&Counts]| all.iter().map(|counts| u128::from(counts.count)).sum::<u128>();
+    let mut said = vec![text(format!(
+        "The unit of privacy is {}{}. Neighbors: {} ({}): {}.",
+        unit.records(),
+        unit.repetitions(),
+        subject.neighbors.name(),
+        unit.meaning(),
+        unit.difference()
+    ))];
+    if !known.is_empty() {
+        said.push(text(format!(
+            "Between neighbors at most {} of {} change, by the amounts in the table of mechanisms.",
+            plural(number(&known), "count", "counts"),
+            plural(known.len() as u128, "kind of query", "kinds of queries")
+        )));
+    }
+    if !guarantees.is_empty() {
+        said.push(text(format!(
+            "Of {} only a guarantee is known, whatever changes between neighbors.",
+            plural(number(&guarantees), "mechanism", "mechanisms")
+        )));
+    }
     said.extend(subject.note().map(text));
     said.extend([missing(Point::Unit), missing(Point::Contributions)]);
     said
