@@ -53,7 +53,7 @@ pub(super) fn type_two(composition: &Composition, alpha: &Rational) -> Option<Ra
     listed(composition)?.iter().flatten().map(of).min()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "mechanisms"))]
 mod tests {
     use std::sync::Arc;
 

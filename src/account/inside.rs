@@ -2,20 +2,15 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{calibrate::Grid, profile::Account, promise::Promise};
-use crate::{
-    error::Result,
-    numeric::{Certainty, rational},
-};
+use super::{calibrate::Grid, profile::Account};
+use crate::{error::Result, numeric::rational};
 
 /// A number of the grid that keeps the promise, where it is kept within an interval of numbers only: of numbers over the whole range, each a quarter larger than the one
-/// before, the most private, and numbers between its neighbors; `None` if none of them does. `before` is the account before calibration, of which some promises are; without it
-/// the account itself.
+/// X
 pub(super) fn kept_within<A: Account>(
     grid: &Grid,
     family: &impl Fn(&Rational) -> Result<A>,
-    promise: &Promise,
-    before: Option<&A>,
+    missed_by: impl Fn(&A) -> Result<f64>,
 ) -> Result<Option<Rational>> {
     const RATIO: f64 = 1.25;
     const NARROWED: usize = 40;
@@ -25,14 +20,7 @@ pub(super) fn kept_within<A: Account>(
         let index = (rational::from_f64(number)? * &scale).round().into_numer_denom().0;
         Ok(Rational::from((index, scale.clone())).clamp(&grid.least, &grid.most))
     };
-    // By how much the promise is missed, an approximation; minus infinity where it is proven to be kept.
-    let missed = |ln: f64| -> Result<f64> {
-        let account = family(&rounded(libm::exp(ln))?)?;
-        match promise.kept_by(&account, before.unwrap_or(&account))? {
-            Certainty::Yes => Ok(f64::NEG_INFINITY),
-            _ => promise.missed_by_approx(&account, before.unwrap_or(&account)),
-        }
-    };
+    let missed = |ln: f64| missed_by(&family(&rounded(libm::exp(ln))?)?);
     let (first, last) = (libm::log(grid.least.clone().max(unit).to_f64()), libm::log(grid.most.to_f64()));
     let points = ((last - first) / libm::log(RATIO)).ceil().clamp(1.0, 400.0) as usize;
     let step = (last - first) / points as f64;
@@ -66,12 +54,9 @@ pub(super) fn kept_within<A: Account>(
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{
-            Composition, Counts,
-            promise::{GridOf, calibrate},
-        },
-        *,
+    use super::super::{
+        Composition, Counts,
+        promise::{GridOf, Promise, calibrate},
     };
     use crate::numeric::rational::parse;
 

@@ -183,8 +183,16 @@ impl Promise {
         matches!(self, Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. })
     }
 
+    /// By how much an account misses the promise, an approximation; minus infinity where it is proven to keep it.
+    pub(super) fn missed_or_kept(&self, account: &impl Account, before: &impl Account) -> Result<f64> {
+        match self.kept_by(account, before)? {
+            Certainty::Yes => Ok(f64::NEG_INFINITY),
+            _ => self.missed_by_approx(account, before),
+        }
+    }
+
     /// Whether an account keeps the promise; `before` is the account before calibration.
-    pub(super) fn kept_by(&self, account: &impl Account, before: &impl Account) -> Result<Certainty> {
+    pub fn kept_by(&self, account: &impl Account, before: &impl Account) -> Result<Certainty> {
         match self {
             Promise::Epsilon { epsilon, delta } => calibrate::meets_at(account, &Sought::Exactly(epsilon), delta),
             Promise::Known { epsilon, ratio, delta } => calibrate::meets_at(account, &sought(epsilon, ratio), delta),
@@ -373,7 +381,7 @@ pub fn calibrate<A: Account>(
     // The largest noise of the grid breaks the promise. With a bound or a threshold less noise may keep it.
     let least = match least {
         None if account.infinite_loss().is_some() => {
-            let inside = inside::kept_within(&grid, &family, promise, Some(account))?;
+            let inside = inside::kept_within(&grid, &family, |own| promise.missed_or_kept(own, account))?;
             inside.map(|inside| grid.least_where(grid.guess_at(&inside), &keeps)).transpose()?.flatten()
         }
         least => least,

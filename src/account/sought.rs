@@ -158,7 +158,7 @@ impl Question {
             // Bounds, thresholds, counts and rates are not kept within an interval.
             let may_be_inside = matches!(self.number.name, "sigma2" | "scale" | "epsilon");
             let inside = match may_be_inside && !is_proven {
-                true => inside::kept_within(&grid, &family, promise, None)?,
+                true => inside::kept_within(&grid, &family, |own| promise.missed_or_kept(own, own))?,
                 false => None,
             };
             let Some(inside) = inside else {

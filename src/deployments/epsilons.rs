@@ -102,8 +102,9 @@ mod tests {
         for (name, (delta, epsilon, is_exact)) in &rows {
             let smaller = rows.iter().filter(|(other, (at, ..))| other == name && at < delta);
             for (_, (at, larger, _)) in smaller {
-                assert!(larger.upper() > epsilon.upper(), "{name} at {at}");
-                assert!(!is_exact || larger.lower() > epsilon.upper(), "{name} at {at}");
+                // They approach the largest loss of bounded noise, so that both enclosures may be those of one number in the end.
+                assert!(larger.upper() >= epsilon.upper(), "{name} at {at}");
+                assert!(!is_exact || larger.lower() >= epsilon.lower(), "{name} at {at}");
             }
         }
         assert!(kept(rows[0].0, &"1e-10".parse().unwrap()).is_some());

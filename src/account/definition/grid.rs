@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rug::Rational;
 
 use self::place::{Mass, place_above, place_below};
-use super::{ends::Ends, kept, listed::Listed};
+use super::{ends::Ends, kept::Kept, listed::Listed};
 use crate::numeric::Enclosure;
 
 /// The standard deviations of the sum on each side of its mean in which almost all of it lies.
@@ -129,7 +129,7 @@ impl OnGrid {
         for (listed, copies) in terms {
             let step = goal.step(listed)?;
             let of = |is_above| Measure::of(listed, step, is_above)?.repeated(*copies, points);
-            all.push(kept::power(listed, (step, points), *copies, || Some(OnGrid { both: [of(false)?, of(true)?] }))?);
+            all.push(power(listed, (step, points), *copies, || Some(OnGrid { both: [of(false)?, of(true)?] }))?);
         }
         OnGrid::sum(all, points)
     }
@@ -353,4 +353,32 @@ fn products(one: &[f64], two: &[f64], is_above: bool) -> Vec<f64> {
         }
     }
     masses
+}
+
+/// Outcomes, the bits of the step of their grid and of the number of points, and the number of counts.
+type PowerKey = (Arc<Listed>, u64, u64, u64);
+
+static POWERS: Kept<PowerKey, Option<OnGrid>> = Kept::new(128);
+/// Sums of more points are not remembered: they would take much memory.
+const MOST_KEPT: usize = 5_000;
+
+/// The sum of equal counts on a grid of this step, made if need be.
+fn power(
+    listed: &Arc<Listed>,
+    (step, points): (f64, f64),
+    copies: u64,
+    make: impl Fn() -> Option<OnGrid>,
+) -> Option<OnGrid> {
+    // The key holds the outcomes, so that no others have their address.
+    let is_it = |key: &PowerKey| {
+        Arc::ptr_eq(&key.0, listed) && (key.1, key.2, key.3) == (step.to_bits(), points.to_bits(), copies)
+    };
+    POWERS.found(is_it).unwrap_or_else(|| {
+        let made = make();
+        if made.as_ref().is_some_and(|made| made.points() > MOST_KEPT) {
+            return made;
+        }
+        POWERS.keep((Arc::clone(listed), step.to_bits(), points.to_bits(), copies), made.clone());
+        made
+    })
 }

@@ -11,15 +11,17 @@ mod grid;
 mod kept;
 mod listed;
 mod routes;
+
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rug::Rational;
 
 use self::{
     grid::{OnGrid, Terms},
+    kept::Kept,
     listed::Listed,
 };
 use super::{Answer, Counts};
@@ -63,7 +65,7 @@ pub struct Definition {
 pub struct Defined {
     definition: Definition,
     /// For each way to choose, a record that is removed and one that is added; `None` where it says nothing.
-    ways: kept::Ways,
+    ways: Ways,
 }
 
 impl PartialEq for Defined {
@@ -86,7 +88,7 @@ type Choice = Vec<(Arc<Listed>, u64)>;
 impl Defined {
     /// Of this definition.
     pub fn new(definition: Definition) -> Self {
-        Defined { ways: kept::ways(&definition), definition }
+        Defined { ways: ways(&definition), definition }
     }
 
     /// delta(epsilon) where a record is removed, and where it is added: the largest over all choices. `None` where it says nothing.
@@ -247,7 +249,7 @@ impl Definition {
             return None;
         }
         let shift = counts.shift.checked_mul(self.group)?;
-        let pairs = kept::pairs(&counts.law, shift, counts.shift, is_exact)?;
+        let pairs = kept_pairs(&counts.law, shift, counts.shift, is_exact)?;
         if !has_choice {
             return Some(pairs.iter().map(|(_, listed)| vec![(Arc::clone(listed), copies)]).collect());
         }
@@ -296,4 +298,38 @@ fn is_of_either_relation(law: &Law) -> bool {
             | Law::RandomizedResponse { .. }
             | Law::BoundedRange { .. }
     )
+}
+
+/// The pairs of a count, each with the number of records that make the change; `None` where they are not listed.
+type Pairs = Option<Arc<Vec<(u64, Arc<Listed>)>>>;
+
+static PAIRS: Kept<(Law, u64, u64, bool), Pairs> = Kept::new(64);
+
+/// As [`listed::pairs`], remembered.
+fn kept_pairs(law: &Law, shift: u64, one: u64, is_exact: bool) -> Pairs {
+    let is_it = |key: &(Law, u64, u64, bool)| (key.1, key.2, key.3) == (shift, one, is_exact) && key.0 == *law;
+    PAIRS.found(is_it).unwrap_or_else(|| {
+        let all = listed::pairs(law, shift, one, is_exact);
+        let all =
+            all.map(|all| Arc::new(all.into_iter().map(|(records, listed)| (records, Arc::new(listed))).collect()));
+        PAIRS.keep((law.clone(), shift, one, is_exact), all.clone());
+        all
+    })
+}
+
+/// What follows from a definition, computed once it is requested.
+type Ways = Arc<OnceLock<Option<Vec<Both>>>>;
+
+static WAYS: Kept<Definition, Ways> = Kept::new(32);
+
+/// That of an equal definition, if there was one. What follows from many routes is not remembered: it would take much memory.
+fn ways(definition: &Definition) -> Ways {
+    if !definition.routes.is_empty() {
+        return Ways::default();
+    }
+    WAYS.found(|key| key == definition).unwrap_or_else(|| {
+        let ways = Ways::default();
+        WAYS.keep(definition.clone(), Arc::clone(&ways));
+        ways
+    })
 }

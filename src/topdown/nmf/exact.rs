@@ -12,63 +12,17 @@
 
 mod divisible;
 mod simplex;
+mod system;
 
 use std::collections::BTreeSet;
 
 use rug::{Complete, Integer, Rational};
 
+use self::system::terms;
+pub(super) use self::system::{Contradiction, Count, System};
+
 /// The number of branches after which the search through whole counts is given up.
 const MOST_BRANCHES: usize = 500;
-
-/// A count of some blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Count {
-    /// The totals in which it is, each once.
-    pub(super) of: Vec<usize>,
-    /// The least that it can be.
-    pub(super) lower: Integer,
-    /// The most that it can be, if there is a bound.
-    pub(super) upper: Option<Integer>,
-}
-
-/// Exact totals, and the counts that they add up.
-#[derive(Clone, Debug, Default)]
-pub(super) struct System {
-    /// The exact totals.
-    pub(super) totals: Vec<Integer>,
-    /// The counts.
-    pub(super) counts: Vec<Count>,
-}
-
-/// Why no whole counts have the totals. Terms are totals by their numbers, each taken a number of times.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Contradiction {
-    /// The sum of the terms is below the least that the bounds of the counts leave it.
-    Below {
-        /// The combination.
-        terms: Vec<(usize, Integer)>,
-        /// Its value by the totals.
-        sum: Integer,
-        /// The least value that the bounds of the counts allow.
-        least: Integer,
-    },
-    /// The terms count each count a multiple of `divisor` times, and their sum is none.
-    Fraction {
-        /// The combination.
-        terms: Vec<(usize, Integer)>,
-        /// Its value by the totals.
-        sum: Integer,
-        /// The number that divides what it counts.
-        divisor: Integer,
-    },
-    /// No whole counts within their bounds have the totals, by a search through all of them.
-    NoWholeCounts,
-}
-
-/// The terms with a factor other than zero.
-fn terms(factors: Vec<Integer>) -> Vec<(usize, Integer)> {
-    factors.into_iter().enumerate().filter(|(_, factor)| *factor != 0).collect()
-}
 
 impl System {
     /// The first contradiction found, if there is one: of the totals alone, and then of the totals and the bounds of the counts.
@@ -154,13 +108,6 @@ impl System {
             }
         }
         (!given_up).then_some(false)
-    }
-}
-
-impl Count {
-    /// How often a combination of totals counts it.
-    fn times(&self, factors: &[Integer]) -> Integer {
-        self.of.iter().map(|total| &factors[*total]).sum()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use rug::{Complete, Integer, Rational};
 
-use super::{Contradiction, System, terms};
+use super::system::{Contradiction, System, terms};
 
 /// The contradiction, if there is one. The totals have real counts.
 pub(super) fn contradiction(system: &System) -> Option<Contradiction> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rug::{Complete, Integer, Rational};
 
-use super::System;
+use super::system::System;
 
 /// Counts that have the totals of these rows; or factors, one for each total, whose combination of the totals is below the least that the
 /// bounds of the counts leave it.
@@ -126,7 +126,7 @@ impl<'s> Tableau<'s> {
 }
 
 /// The distance of an upper bound from the lower one.
-fn room((at, count): (usize, &super::Count)) -> Option<(usize, Integer)> {
+fn room((at, count): (usize, &super::system::Count)) -> Option<(usize, Integer)> {
     let upper = count.upper.as_ref()?;
     Some((at, (upper - &count.lower).complete().max(Integer::new())))
 }
