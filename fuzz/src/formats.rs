@@ -269,7 +269,7 @@ fn number(data: &[u8], _: &Bench) {
 
 fn counts(data: &[u8], _: &Bench) {
     let Some(text) = text(data) else { return };
-    for key in Law::KEYS {
+    for key in Law::keys() {
         if let Ok(counts) = Counts::parse(key, text) {
             let composition = Composition::new([counts]).expect("counts that were read compose");
             assert!(**composition.rho() > 0);

@@ -269,17 +269,17 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let other = input(&other, Kind::Counted).unwrap().unwrap();
         assert!(other.name.ends_with("noise.csvx10") && other.content != plain.content);
-        assert_eq!(input(&path, Kind::Counted).unwrap().content, Content::NotHashed);
+        assert_eq!(input(&path, Kind::Counted).unwrap().unwrap().content, Content::NotHashed);
     }
 
     #[test]
     fn bundled_inputs_are_hashed_as_they_stand_in_the_data() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let file = root.join("data/releases/su-su-wang-2025.toml").display().to_string();
-        let hashed = |name: &str| input(name, Kind::Public).unwrap().content;
+        let hashed = |name: &str| input(name, Kind::Public).unwrap().unwrap().content;
         assert_eq!(hashed("su-su-wang-2025"), hashed(&file));
         assert!(matches!(hashed("su-su-wang-2025"), Content::Sha256(_)));
         assert_eq!(hashed("nosuch"), Content::NotHashed);
-        assert_eq!(input(&file, Kind::Confidential).unwrap().content, Content::Confidential);
+        assert_eq!(input(&file, Kind::Confidential).unwrap().unwrap().content, Content::Confidential);
     }
 }

@@ -1,7 +1,7 @@
 //! `assay laws`, and the options of all mechanisms: one for every row of the table of laws, and `--law` for all of them.
 
 use anyhow::Result;
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, error::ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, error::ErrorKind};
 use dp_assay::law::{ENTRIES, Entry};
 use serde_json::{Value, json};
 
@@ -9,8 +9,6 @@ use super::{exit::Exit, page::FormArgs};
 
 /// The option for any law.
 const LAW: &str = "law";
-/// The group of all these options, for conflicts.
-pub const GROUP: &str = "Laws";
 
 /// Lists the mechanisms that can be accounted for: the text of each and what it means
 ///
@@ -45,6 +43,11 @@ pub fn run(args: &Args) -> Result<Exit> {
 /// An option with its text: "--laplace SCALE[xCOUNT][@SHIFT]".
 fn usage(entry: &Entry) -> String {
     format!("--{} {}", entry.option, entry.text)
+}
+
+/// The ids of all these options.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    std::iter::once(LAW).chain(ENTRIES.iter().map(|entry| entry.option))
 }
 
 /// The mechanisms that were given, in the order of the table.
@@ -86,10 +89,7 @@ impl clap::Args for Laws {
             let argument = option(entry.option).value_name(entry.text).help(about);
             argument.hide_short_help(true).hide_long_help(true)
         };
-        let group = ArgGroup::new(GROUP)
-            .multiple(true)
-            .args(std::iter::once(LAW).chain(ENTRIES.iter().map(|entry| entry.option)));
-        command.arg(law).args(ENTRIES.iter().map(of)).group(group)
+        command.arg(law).args(ENTRIES.iter().map(of))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use super::{
     arguments::{number, quantity},
     exit::Exit,
-    invocation, laws,
+    invocation,
     output::{self, count_of},
     page::{Form, Page},
     progress,
     risk_goal::Of,
-    subject::Subject,
+    subject::{self, Subject},
 };
 
 /// A folder for an auditor to sign: a statement in words, its certificates and how to check them
@@ -30,10 +30,10 @@ pub struct Args {
     #[command(flatten)]
     subject: Subject,
     /// The published values of a paper, or of a file of the same form, recomputed and judged; exit status 1 if one differs without an explanation
-    #[arg(long, value_name = "PAPER|FILE", conflicts_with_all = OF_SUBJECT)]
+    #[arg(long, value_name = "PAPER|FILE", conflicts_with_all = subject::ids())]
     verify: Option<String>,
     /// Several releases about the same people: a bundled ledger or a TOML file of the same form
-    #[arg(long, value_name = "NAME|FILE", conflicts_with = "verify", conflicts_with_all = OF_SUBJECT)]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "verify", conflicts_with_all = subject::ids())]
     ledger: Option<String>,
     /// The delta at which epsilon is computed, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true, conflicts_with = "verify")]
@@ -61,9 +61,6 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 }
-
-/// The arguments of a release or a mechanism, in groups.
-const OF_SUBJECT: [&str; 2] = ["Subject", laws::GROUP];
 
 pub fn run(args: &Args) -> Result<Exit> {
     let date = match &args.date {

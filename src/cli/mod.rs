@@ -81,6 +81,7 @@ pub struct Cli<A: Subcommand> {
 }
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, made once")]
 enum Command<A: Subcommand> {
     Epsilon(epsilon::Args),
     Delta(delta::Args),

@@ -21,11 +21,10 @@ use super::{
     arguments::{number, quantity},
     calibrate::{DECIMALS, FACTOR_DECIMALS},
     exit::Exit,
-    laws,
     output::{self, exact, exact_text},
     progress,
     risk_goal::Of,
-    subject::{Resolved, Subject, put_relation},
+    subject::{self, Resolved, Subject, put_relation},
 };
 
 /// Write a certificate that an independent checker (proofs/check.py) can verify
@@ -72,7 +71,8 @@ pub struct Args {
     #[arg(
         long,
         value_name = "PAPER/ID",
-        conflicts_with_all = ["delta", "epsilon", "alpha", "prior", "calibrate", "match_", "scale_all", "decimals", "Subject", laws::GROUP]
+        conflicts_with_all = ["delta", "epsilon", "alpha", "prior", "calibrate", "match_", "scale_all", "decimals"],
+        conflicts_with_all = subject::ids()
     )]
     row: Option<String>,
     /// The certificate, a JSON file; an existing one is replaced

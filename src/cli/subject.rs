@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 pub use dp_assay::release::subject::Resolved;
 
 use super::{
-    laws::{Laws, OneLaw},
+    laws::{self, Laws, OneLaw},
     page::{Form, FormArgs, MOST_SHOWN, Page},
 };
 
@@ -50,6 +50,12 @@ pub struct Subject {
     /// K independent releases: each count is counted K times
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
+}
+
+/// The ids of all arguments of a mechanism, for those that stand in its place.
+pub fn ids() -> Vec<&'static str> {
+    let others = ["release", "level", "normalize", "neighbors", "counts_as_given", "group", "repeat"];
+    others.into_iter().chain(laws::ids()).collect()
 }
 
 /// The precision and the form of answers.

@@ -331,7 +331,8 @@ mod tests {
             let own =
                 [law.parameter_name()].into_iter().chain(law.other_parameters().into_iter().map(|(name, _)| name));
             let (mut own, mut sorted) = (own.collect::<Vec<_>>(), names);
-            (own.sort_unstable(), sorted.sort_unstable());
+            own.sort_unstable();
+            sorted.sort_unstable();
             assert_eq!(own, sorted, "{key}: the law says its own parameters");
         }
     }
