@@ -358,7 +358,7 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
     let least_delta = match account.infinite_loss().map(|infinite| infinite.target(delta, digits)).transpose()? {
         None => delta.clone(),
         Some(Target::At(delta) | Target::Between { least: delta, .. }) => delta,
-        Some(Target::Zero) => return Ok(Vec::new()),
+        Some(Target::Zero) => return without_delta(account, delta, digits),
     };
     let (given, delta) = (delta, &least_delta);
     let renyi = conversions::renyi_epsilon_of_worst(&account.extremes()?, delta)?;
@@ -371,13 +371,7 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
     };
     let by_formula = Conversion::BunSteinke;
     let basic = Conversion::Basic.epsilon(account, given, digits)?;
-    let basic = basic.map(|epsilon| {
-        row(
-            Conversion::Basic,
-            Some(epsilon),
-            "the largest finite loss, with the probability of an infinite one".to_string(),
-        )
-    });
+    let basic = basic.map(|epsilon| row(Conversion::Basic, Some(epsilon), BASIC.to_string()));
     let gdp = |noise: GaussianNoise| -> Result<Accountant> {
         let (is_bound, note) = match noise {
             GaussianNoise::Continuous => (true, "the law of continuous noise: the same profile"),
@@ -397,6 +391,25 @@ pub fn accountants(account: &impl Account, delta: &Delta, digits: u32) -> Result
     .chain([row(Conversion::Pure, pure, of_pure.to_string())])
     .chain(basic)
     .collect())
+}
+
+const BASIC: &str = "the largest finite loss, with the probability of an infinite one";
+
+/// The same where outputs of infinite loss use up delta: by rho and by moments no epsilon is finite.
+fn without_delta(account: &impl Account, delta: &Delta, digits: u32) -> Result<Vec<Accountant>> {
+    const NOTHING_LEFT: &str = "delta is the probability of infinite losses: nothing is left for the others";
+    let row = |by: Conversion, epsilon, note: &str| Accountant {
+        name: by.name(),
+        epsilon,
+        is_bound: true,
+        note: note.to_string(),
+    };
+    let infinite =
+        [Conversion::Renyi, Conversion::BestOrder, Conversion::BunSteinke].map(|by| row(by, None, NOTHING_LEFT));
+    let basic =
+        Conversion::Basic.epsilon(account, delta, digits)?.map(|epsilon| row(Conversion::Basic, Some(epsilon), BASIC));
+    let pure = row(Conversion::Pure, None, "some outputs have an infinite loss");
+    Ok(infinite.into_iter().chain([pure]).chain(basic).collect())
 }
 
 #[cfg(test)]

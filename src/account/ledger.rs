@@ -412,7 +412,14 @@ impl Ledger {
                 (before, own) => before.or(own),
             };
             // The smallest epsilon at which all are at most delta is the largest of theirs, because each delta decreases.
-            let answer = account.epsilon(delta, digits)?;
+            let answer = match account.epsilon(delta, digits) {
+                // An infinite epsilon breaks every promise; the other sums have their answers.
+                Err(Error::InfiniteLoss { .. }) => Answer::immediate(
+                    Enclosure::double(f64::INFINITY, 64),
+                    "outputs of infinite loss alone are as probable as delta",
+                ),
+                answer => answer?,
+            };
             worst = Some(match worst {
                 None => answer,
                 Some(before) => larger(before, answer),

@@ -415,8 +415,8 @@ enum Slope {
 
 /// The share of delta by which a flat profile is below it, of which the errors of a proof may be a part. An error where it is not below.
 fn below_delta(value: &Enclosure, delta: &Delta) -> Result<f64> {
-    let gap = value.upper_rational().map(|upper| Rational::from(&**delta - upper)).filter(|gap| *gap > 0);
-    let share = gap.map(|gap| Rational::from(gap / &**delta).to_f64());
+    let gap = value.upper_rational().map(|upper| &**delta - upper).filter(|gap| *gap > 0);
+    let share = gap.map(|gap| (gap / &**delta).to_f64());
     share.filter(|share| *share > LEAST_SHARE).ok_or_else(|| Error::Unprovable { why: AT_MASS.to_string() })
 }
 

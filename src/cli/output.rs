@@ -241,6 +241,10 @@ pub fn count_of(number: u64, thing: &str) -> String {
 /// By how much a number is proven to be below another, from its upper end, in percent with two decimals, for tables; a dash if it is not
 /// proven to be below.
 pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
+    // Below an infinite number by no share of it.
+    if whole.lower().is_infinite() {
+        return "-".to_string();
+    }
     match percent(1.0 - value.upper().to_f64() / whole.lower().to_f64()).map(|percent| format!("{percent:.2} %")) {
         // Equal to two decimals.
         Some(same) if same == "-0.00 %" => "0.00 %".to_string(),

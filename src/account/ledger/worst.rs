@@ -138,11 +138,14 @@ pub(super) fn zcdp_epsilon(accounts: &[Whole], rho: &Rho, delta: &Delta, digits:
     let at = |delta: &Delta| {
         conversions::zcdp_epsilon_best_order(rho, delta).map(|epsilon| epsilon.clamp(0.0, f64::INFINITY))
     };
-    let beside = |infinite: InfiniteLoss| match infinite.target(delta, digits)? {
-        Target::At(delta) => at(&delta),
-        Target::Between { least, most } => Ok(at(&most)?.hull(&at(&least)?)),
+    let beside = |infinite: InfiniteLoss| match infinite.target(delta, digits) {
+        // Outputs of infinite loss are more probable than delta.
+        Err(Error::InfiniteLoss { .. }) => Ok(Enclosure::double(f64::INFINITY, 64)),
+        Err(error) => Err(error),
+        Ok(Target::At(delta)) => at(&delta),
+        Ok(Target::Between { least, most }) => Ok(at(&most)?.hull(&at(&least)?)),
         // Losses that are finite have no largest one that rho would give.
-        Target::Zero => Ok(Enclosure::double(f64::INFINITY, 64)),
+        Ok(Target::Zero) => Ok(Enclosure::double(f64::INFINITY, 64)),
     };
     let mut worst: Option<Enclosure> = None;
     for infinite in accounts.iter().filter_map(Account::infinite_loss) {

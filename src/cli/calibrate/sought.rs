@@ -8,7 +8,7 @@ use dp_assay::{
         sought::{Found, Outcome, Question},
     },
     ledger::LedgerPromise,
-    numeric::Enclosure,
+    numeric::{Certainty, Enclosure},
     release::subject,
 };
 use rug::Rational;
@@ -41,8 +41,8 @@ struct Sought {
 struct Nothing {
     question: Question,
     is_proven: bool,
-    /// Whether that is because of what the ledger has spent.
-    is_spent: bool,
+    /// What breaks the promise alone, whatever the number is.
+    broken_by: Option<&'static str>,
     /// Why the mechanism may be more private than its account.
     may_be_less: Option<&'static str>,
     range: (Rational, Rational),
@@ -177,10 +177,15 @@ impl Args {
                     (Some(beside), Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
                     _ => false,
                 };
+                let broken_by = match is_spent {
+                    true => Some("what the ledger has spent"),
+                    false => breaks_alone(&others, &promise)?.then_some("what is composed with it"),
+                };
+                let is_proven = is_proven || broken_by.is_some();
                 let at_end = [&range.0, &range.1].into_iter().find_map(|end| with(end).ok());
                 let of_ledger = beside.and_then(|beside| beside.may_be_more_private);
                 let may_be_less = of_ledger.or(at_end.and_then(|subject| subject.may_be_more_private()));
-                return Ok(Err(Nothing { question, is_proven: is_proven || is_spent, is_spent, may_be_less, range }));
+                return Ok(Err(Nothing { question, is_proven, broken_by, may_be_less, range }));
             }
         };
         let (reached, target) = (
@@ -195,6 +200,15 @@ impl Args {
         }
         Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target }))
     }
+}
+
+/// Whether what is given beside the mechanism is proven to break a promise alone: so does everything with it. Posteriors of single outputs are not ordered.
+fn breaks_alone(others: &subject::Subject, promise: &Promise) -> Result<bool> {
+    if (others.singles.is_empty() && others.release.is_none()) || matches!(promise, Promise::Outputs { .. }) {
+        return Ok(false);
+    }
+    let alone = others.clone().resolve()?.whole;
+    Ok(promise.kept_by(&alone, &alone)? == Certainty::No)
 }
 
 impl Sought {
@@ -277,15 +291,15 @@ impl Nothing {
     fn in_words(&self, request: &Request) -> String {
         let (name, [least, most]) = (self.question.number.name, [&self.range.0, &self.range.1].map(exact_text));
         let known = match self.is_proven {
-            true if self.is_spent => match self.may_be_less {
-                None => format!("no {name} keeps the target: what the ledger has spent is proven to break it"),
-                Some(why) => format!(
-                    "no {name} keeps the target by this account: what the ledger has spent breaks it. The account is an upper bound: {why}"
+            true => match (self.may_be_less, self.broken_by) {
+                (None, Some(what)) => format!("no {name} keeps the target: {what} is proven to break it"),
+                (Some(why), Some(what)) => format!(
+                    "no {name} keeps the target by this account: {what} breaks it. The account is an upper bound: {why}"
                 ),
-            },
-            true => match self.may_be_less {
-                None => format!("no {name} from {least} to {most} keeps the target: proven at the most private end"),
-                Some(why) => format!(
+                (None, None) => {
+                    format!("no {name} from {least} to {most} keeps the target: proven at the most private end")
+                }
+                (Some(why), None) => format!(
                     "no {name} from {least} to {most} keeps the target by this account, which is an upper bound: {why}"
                 ),
             },
