@@ -130,6 +130,17 @@ fn a_regression_is_simulated_and_reproduced_from_its_seed() {
     assert!(refusal(&args).contains("line 3"), "{}", refusal(&args));
 }
 
+/// Where delta rises from the first point of the grid on, that point is the best.
+#[test]
+fn the_first_noise_of_a_grid_is_tried() {
+    let target = |most: &str| format!("[[query]]\nname = \"a\"\nleast_sigma2 = \"0.38\"\nmost_sigma2 = \"{most}\"\n");
+    for most in ["0.38", "0.40"] {
+        let (_folder, path) = file("targets.toml", &target(most));
+        let answer = json(&["allocate", &path, "--epsilon", "4", "--delta", "0.0035"]);
+        assert_eq!(answer["queries"][0]["sigma2"].to_string(), "0.38", "{answer}");
+    }
+}
+
 #[test]
 fn targets_that_make_no_sense_are_refused() {
     let promise = ["--epsilon", "5", "--delta", "1e-8"];

@@ -436,6 +436,8 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--gaussian", "1e-4", "--delta", "1e-5"], "100 standard deviations"),
     (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
     (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
+    (&["--approximate", "1:1e-6", "--delta", "1e-6"], "the probability of the outputs of infinite loss"),
+    (&["--approximate", "1:1e-6x2", "--delta", "0.000001999999"], "the probability of the outputs of infinite loss"),
     (&["--truncated-laplace", "1:5", "--delta", "1/2"], "irrational"),
     (&["--truncated-gaussian", "5:9", "--delta", "1/2"], "irrational"),
     (&["--randomized-response", "1:3", "--delta", "1e-3"], "irrational"),
@@ -443,7 +445,7 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--exponential", "1", "--delta", "1e-3"], "density"),
     (&["--sampled", "1/10:gaussian:5", "--delta", "1e-3"], "Poisson"),
     (&["--table", "proofs/examples/odd.csvx10", "--delta", "1e-3"], "no epsilon is finite"),
-    (&["--table", "proofs/examples/odd.csvx500", "--epsilon", "1"], "too many outcomes"),
+    (&["--table", "proofs/examples/odd.csvx500", "--epsilon", "1"], "enumerating all outcomes"),
     (&["--table", "proofs/examples/odd.csvx1001", "--epsilon", "1"], "1000 counts with one table"),
     (
         &["--table", "proofs/examples/odd.csv", "--calibrate", "--scale-all", "--delta", "1/2", "--epsilon", "1"],

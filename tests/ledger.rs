@@ -398,7 +398,8 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     assert_ne!(after, manifest);
     bench.put("measured/measurements.json", &after);
     assert_eq!(bench.account()["populations"][0]["zcdp_total"]["rho"], 6);
-    bench.says_everywhere("its budget is that of 2 draws together, for a record that is in the same part in every draw");
+    bench
+        .says_everywhere("its budget is that of 2 draws together, for a record that is in the same part in every draw");
     bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
     assert!(bench.refused(&DELTA).contains("only the budgets are known"));
     bench.put("l.toml", &own);
@@ -537,8 +538,15 @@ fn the_odometer_refuses_what_it_cannot_add() {
     let output = bench.add("approximate.toml", "9", &["--adaptive"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("only one of two neighbors can have"));
-    let words = ["--add", &bench.at("approximate.toml"), "--promise", "9", "--delta", "1e-9"];
-    assert!(bench.refused(&words).contains("no epsilon is finite at delta = 1e-9"));
+    let words =
+        ["ledger", &bench.at("l.toml"), "--add", &bench.at("approximate.toml"), "--promise", "9", "--delta", "1e-9"];
+    // An infinite epsilon breaks every promise.
+    let (before, output) = (bench.read("l.toml"), assay(&words).output().unwrap());
+    assert!(output.status.code() == Some(1) && bench.read("l.toml") == before, "{output:?}");
+    let (status, answer) =
+        bench.checked(&["--check", &bench.at("approximate.toml"), "--promise", "9", "--delta", "1e-9"]);
+    assert!(status == 1 && answer["candidates"][0]["fits"] == false, "{answer}");
+    assert!(answer["candidates"][0]["epsilon"]["upper"].is_null(), "{answer}");
     assert!(
         refusal(&["ledger", &bench.at("none.toml"), "--add", "x", "--promise", "9", "--delta", "1e-9"])
             .contains("no such file")

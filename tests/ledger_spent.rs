@@ -67,6 +67,34 @@ fn the_least_noise_of_a_candidate_fits_and_the_next_does_not() {
     assert!(candidate(&bench, "still.toml", "1", &[]).1["least_noise"].is_null());
 }
 
+/// A ledger is an account for one record; and one that is only an upper bound proves no absence.
+#[test]
+fn beside_a_guarantee_nothing_is_proven_not_to_keep_the_promise() {
+    let bench = Bench::new("add-remove", &entry("boxed", ""));
+    bench.put("boxed.toml", &release("boxed", "add-remove", "law = 'pure'\nepsilon = 1"));
+    bench.put("loud.toml", &release("loud", "add-remove", "sigma2 = 1\ncells = 2"));
+    let ledger = bench.at("l.toml");
+    let sought = |epsilon: &'static str| -> Vec<&str> {
+        vec!["calibrate", "--discrete-gaussian", "?", "--ledger", &ledger, "--delta", "1e-6", "--epsilon", epsilon]
+    };
+    let said = |epsilon: &'static str| {
+        let text = String::from_utf8(assay(&sought(epsilon)).output().unwrap().stdout).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let found = said("3");
+    assert!(found.contains("4.74 is proven to keep the target, and 4.73 does not keep it by this account"), "{found}");
+    let spent = said("1/2");
+    assert!(spent.contains("by this account") && !spent.contains("proven"), "{spent}");
+    let (_, answer) = candidate(&bench, "loud.toml", "1/2", &[]);
+    let least = &answer["least_noise"];
+    assert!(
+        least["found"].is_null() && least["proven"] == false && least["may_be_more_private"].is_string(),
+        "{answer}"
+    );
+    let message = refusal(&[&sought("3")[..], &["--group", "2"]].concat());
+    assert!(message.contains("an account for one record"), "{message}");
+}
+
 #[test]
 fn calibrate_finds_a_number_beside_what_a_ledger_has_spent() {
     let bench = Bench::new("add-remove", &entry("weekly", ""));

@@ -33,7 +33,7 @@ class Explanation(dict[str, Any]):
                 f"  rounding    at most {self['rounding_error_upper']:.3g}",
             ]
         second = self["second_delta_at_upper"]
-        lines.append(f"a second enclosure of that delta, which shares no code with the first: {second:.3e}")
+        lines.append(f"a second enclosure of that delta, which shares only the arithmetic with the first: {second:.3e}")
         lines.append(f"by {second.method}")
         return "\n".join(lines)
 

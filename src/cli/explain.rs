@@ -210,7 +210,7 @@ The answer
 The proof at the upper end
 {proof}  so           {delta_lower} <= delta <= {delta_upper}
 
-A second enclosure of that delta, which shares no code with the first
+A second enclosure of that delta, which shares only the arithmetic with the first
   {second}
 
 The effort

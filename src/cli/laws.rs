@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// An option with its text: "--laplace SCALE[xCOUNT][@SHIFT]".
+/// An option with its text: `--laplace SCALE[xCOUNT][@SHIFT]`.
 fn usage(entry: &Entry) -> String {
     format!("--{} {}", entry.option, entry.text)
 }

@@ -31,7 +31,7 @@
 //! | [`answer`] | the result of every request: a value, how it was certified, whether the requested precision was reached |
 //! | `memo` | what is remembered between requests: values by key, for all threads, within limits |
 //! | `limit`, [`stop`] | limits of effort and cancellation of requests |
-//! | [`second`] | a second enclosure of every answer, by moments and by comparison with continuous noise: it shares no code with the engines |
+//! | [`second`] | a second enclosure of every answer, by moments and by comparison with continuous noise: it shares only `numeric` with the engines |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 
 pub mod answer;
