@@ -423,6 +423,7 @@ fn below_delta(value: &Enclosure, delta: &Delta) -> Result<f64> {
 /// The least share of delta that the sums of a checker resolve.
 const LEAST_SHARE: f64 = 1e-25;
 
+/// How ln(delta) falls at an epsilon; an error where it does not, on either side.
 fn slope(ln_delta: impl Fn(&Rational) -> Result<f64>, epsilon: &Rational) -> Result<Slope> {
     let here = ln_delta(epsilon)?;
     let nudge = Rational::from(epsilon / 1000_u32) + Rational::from((1, 1_000_000));

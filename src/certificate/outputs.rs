@@ -39,7 +39,7 @@ pub(super) struct Found {
     pub epsilon: Rational,
 }
 
-/// What a posterior is asked of: the prior of the direction's first data set, the probability of the outputs that exceed it, and the direction, or both.
+/// The question about a posterior: the prior of the direction's first data set, the probability of the outputs that exceed it, and the direction, or both.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub prior: &'a Rational,
@@ -173,7 +173,7 @@ fn best_epsilon(whole: &Whole, asked: Asked) -> Result<Option<Rational>> {
     Ok(best.map(|(_, epsilon)| short(epsilon)))
 }
 
-/// At least an epsilon, with far fewer digits than those of a double, unless it has few.
+/// An upper bound of an epsilon, with far fewer digits than those of a double, unless it has few.
 fn short(epsilon: Rational) -> Rational {
     let scale = 1_u64 << 40;
     match epsilon.denom().significant_bits() <= 40 {

@@ -11,7 +11,6 @@ use super::{exit::Exit, page::FormArgs};
 const LAW: &str = "law";
 
 /// Lists the mechanisms that can be accounted for: the text of each and what it means
-///
 #[derive(clap::Args)]
 #[command(long_about = about())]
 pub struct Args {
