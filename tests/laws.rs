@@ -24,6 +24,13 @@ fn outputs(key: &str, parameters: &[f64], shift: i64) -> Vec<(f64, f64)> {
     match (key, parameters) {
         ("truncated-laplace", [epsilon, bound]) => over(&|x| (-epsilon * x.abs() as f64).exp(), *bound as i64),
         ("truncated-gaussian", [sigma2, bound]) => over(&|x| (-(x * x) as f64 / (2.0 * sigma2)).exp(), *bound as i64),
+        ("staircase", [epsilon, period, first]) => {
+            // To the precision of doubles: stairs of `period` values, the first of `first`.
+            let bound = ((40.0 / epsilon + 1.0) * period) as i64 + shift;
+            let weight = |x: i64| (-epsilon * ((x.abs() as f64 + period - first) / period).floor()).exp();
+            let total: f64 = (-bound..=bound).map(weight).sum();
+            (-bound..=bound).map(|y| (weight(y) / total, weight(y - shift) / total)).collect()
+        }
         ("randomized-response", [epsilon, answers]) => {
             let total = epsilon.exp() + answers - 1.0;
             let (likely, unlikely) = (epsilon.exp() / total, 1.0 / total);
@@ -141,6 +148,10 @@ fn cases() -> Vec<Case> {
         &["truncated-laplace 1/2:4x1@7"],
         &["truncated-gaussian 2:4x2"],
         &["truncated-gaussian 3:4x1@5", "discrete-laplace 1/2x2"],
+        &["staircase 1:4:2x3@4"],
+        &["staircase 1/2:3:3x2@7"],
+        &["staircase 3/4:2:1x2@3", "discrete-laplace 1/2x2", "pure 1/3"],
+        &["staircase 2:2:2x3@3"],
         &["truncated-laplace 1:3", "approximate 1:1e-3", "randomized-response 2:3"],
     ]
     .map(case)
@@ -485,6 +496,12 @@ fn texts_and_ranges_are_checked() {
         ("truncated-laplace", "1/2:3/2", "a positive whole number"),
         ("truncated-laplace", "1/2:-3", "a positive whole number"),
         ("truncated-laplace", "1/2:3x1@1001", "from 1 to 1000"),
+        ("staircase", "1:4", "EPSILON:PERIOD:FIRST"),
+        ("staircase", "1:4:5", "1 to 4, the period"),
+        ("staircase", "1:4:0", "1 to 4, the period"),
+        ("staircase", "1:1001:1", "1 to 1000"),
+        ("staircase", "1:5/2:1", "a positive whole number"),
+        ("staircase", "1:4:2x1@1001", "from 1 to 1000"),
         ("truncated-gaussian", "0:3", "sigma2"),
         ("truncated-gaussian", "1:3:4", "no more"),
         ("randomized-response", "1:1", "2 to 10^12"),

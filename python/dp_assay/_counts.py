@@ -79,7 +79,7 @@ def beyond() -> ValueError:
     return ValueError("a count of more than 64 bits: expected counts from -2^63 to 2^63 - 1")
 
 
-_DRAWN = "DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, NoiseTable or RandomizedResponse"
+_DRAWN = "DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, Staircase, NoiseTable or RandomizedResponse"
 
 
 def law_of(noise: Any) -> IntegerNoise:

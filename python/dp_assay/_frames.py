@@ -17,7 +17,7 @@ def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_
 
     counts: a list or tuple of ints; a one-dimensional numpy array; a Series, Index or array of pandas, a Series of polars, an Array or
     ChunkedArray of pyarrow; a DataFrame of pandas or polars, a Table or RecordBatch of pyarrow. For a subclass, such as GeoDataFrame, the
-    result has the same class, index and names. noise: a DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, NoiseTable or RandomizedResponse; for a table a dict from the name of a
+    result has the same class, index and names. noise: a DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, Staircase, NoiseTable or RandomizedResponse; for a table a dict from the name of a
     column to its noise. Integers become 64-bit ones; those of pandas stay nullable or Arrow's if they were.
 
     Every count is checked before noise is drawn. TypeError for counts that are not integers; ValueError for missing and masked counts, names

@@ -42,6 +42,7 @@ __all__ = [
     "RandomizedResponse",
     "Release",
     "SampledGaussian",
+    "Staircase",
     "TruncatedGaussian",
     "TruncatedLaplace",
     "UnknownKey",
@@ -356,6 +357,28 @@ class TruncatedGaussian(IntegerNoise):
         group: int = 1,
         counts_as_given: bool = False,
     ) -> TruncatedGaussian: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
+class Staircase(IntegerNoise):
+    def __new__(
+        cls,
+        epsilon: _Number,
+        period: _Number,
+        first: _Number,
+        count: int = 1,
+        shift: int = 1,
+        *,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> Staircase: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
     @property

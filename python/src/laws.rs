@@ -1,5 +1,5 @@
-//! Mechanisms beside discrete Gaussian and discrete Laplace noise: guarantees, bounded range, randomized response, continuous Laplace and truncated noise, and
-//! noise on Poisson samples. Truncated noise and randomized response are drawn, too.
+//! Mechanisms beside discrete Gaussian and discrete Laplace noise: guarantees, bounded range, randomized response, continuous Laplace, truncated and staircase noise, and
+//! noise on Poisson samples. Truncated and staircase noise and randomized response are drawn, too.
 
 use dp_assay::{account::Counts, loss::law::Law};
 use pyo3::{
@@ -150,6 +150,7 @@ law_classes!(
     Laplace,
     TruncatedLaplace,
     TruncatedGaussian,
+    Staircase,
     SampledGaussian
 );
 
@@ -326,6 +327,40 @@ truncated!(
     /// 1e-6 to 1e18. bound: from 1 to 100000. shift: from 1 to 1000 and below 2 bound. The other arguments are as in DiscreteGaussian.
     TruncatedGaussian, "TruncatedGaussian", sigma2, "truncated-gaussian"
 );
+
+/// count counts with staircase noise (Geng & Viswanath 2014): mass is proportional to exp(-epsilon floor((|x| + period - first) / period)); each changed by up to shift between
+/// neighbors.
+///
+/// epsilon: the loss of a change by one period, from 1e-6 to 1e3. period: the values of a stair, from 1 to 1000; with 1 it is DiscreteLaplace. first: those of the first stair, from 1 to
+/// period. shift: from 1 to 1000. The other arguments are as in DiscreteGaussian.
+#[pyclass(frozen, extends = IntegerNoise, module = "dp_assay", name = "Staircase")]
+pub struct Staircase(Given);
+
+#[pymethods]
+impl Staircase {
+    #[new]
+    #[pyo3(signature = (epsilon, period, first, count = 1, shift = 1, *, neighbors = None, group = 1, counts_as_given = false))]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of a class of Python")]
+    fn new(
+        epsilon: Exact,
+        period: Exact,
+        first: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        #[pyo3(from_py_with = numbers::shift)] shift: u64,
+        neighbors: Option<&str>,
+        #[pyo3(from_py_with = numbers::group)] group: u64,
+        counts_as_given: bool,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let options = Options { neighbors, group: Some(group), counts_as_given };
+        drawn!(Staircase, account_of("staircase", [epsilon, period, first], [count, shift], &options))
+    }
+
+    /// By how much one person changes each count.
+    #[getter]
+    fn shift(&self) -> u64 {
+        self.0.counts.shift
+    }
+}
 
 /// count steps of continuous Gaussian noise N(0, sigma2) on a Poisson sample of the records, as in DP-SGD: each record is in the sample of a step with probability rate,
 /// and changes its sum by shift.

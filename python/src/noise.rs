@@ -39,7 +39,7 @@ fn streams(insecure_seed: Option<u64>) -> Outcome<Streams> {
     })
 }
 
-/// Noise on the integers: the common methods of DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, NoiseTable and RandomizedResponse.
+/// Noise on the integers: the common methods of DiscreteGaussian, DiscreteLaplace, TruncatedGaussian, TruncatedLaplace, Staircase, NoiseTable and RandomizedResponse.
 #[pyclass(frozen, subclass, extends = Account, module = "dp_assay", name = "IntegerNoise")]
 pub struct IntegerNoise {
     law: Law,

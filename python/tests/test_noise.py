@@ -11,6 +11,7 @@ from dp_assay import (
     IntegerNoise,
     NoiseTable,
     RandomizedResponse,
+    Staircase,
     TruncatedGaussian,
     TruncatedLaplace,
     add_noise,
@@ -25,6 +26,7 @@ from dp_assay import (
         DiscreteGaussian(10**8),
         TruncatedGaussian(10**6, 40),
         TruncatedLaplace("1/2", 3),
+        Staircase(1, 4, 2),
         NoiseTable([(-3, "2/5"), (0, "1/5"), (3, "2/5")]),
     ],
 )

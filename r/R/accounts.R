@@ -5,6 +5,7 @@ LAWS <- c(
   "discrete-gaussian" = "discrete Gaussian noise, sigma2 = %s", "discrete-laplace" = "discrete Laplace noise, epsilon = %s", gaussian = "Gaussian noise, sigma2 = %s",
   laplace = "continuous Laplace noise, scale = %s",
   "truncated-gaussian" = "truncated discrete Gaussian noise, sigma2 = %s, bound %s", "truncated-laplace" = "truncated discrete Laplace noise, epsilon = %s, bound %s",
+  staircase = "staircase noise, epsilon = %s, period and first stair %s",
   "randomized-response" = "randomized response, epsilon = %s, %s answers", exponential = "a bounded range, epsilon = %s", pure = "a guarantee of pure DP, epsilon = %s",
   approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s",
   table = "the noise of a table of %s rows", "p-table" = "the cell-key noise of a table of %s rows", pair = "a pair of distributions of %s outcomes",
@@ -34,6 +35,11 @@ truncated_laplace <- function(epsilon, bound, count = 1, shift = 1, neighbors = 
 
 truncated_gaussian <- function(sigma2, bound, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
   of_one_law("truncated-gaussian", sigma2, "sigma2", count, shift, relation(neighbors, group, times, counts_as_given), one_exact(bound, "bound"))
+}
+
+staircase <- function(epsilon, period, first, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  stairs <- paste(one_exact(period, "period"), one_exact(first, "first"), sep = ":")
+  of_one_law("staircase", epsilon, "epsilon", count, shift, relation(neighbors, group, times, counts_as_given), stairs)
 }
 
 randomized_response <- function(epsilon, answers = 2, count = 1, neighbors = NULL, times = 1) {
@@ -116,7 +122,7 @@ of_frame <- function(x) {
   ))
 }
 
-# The second parameter of the laws that have two; all others have none.
+# The second parameter of the laws that have two; all others have none. Staircase noise has period and first stair there, as "4:2".
 second_of <- function(law, given) {
   if (is.factor(given)) given <- as.character(given)
   if (is.null(given)) given <- rep(NA_character_, length(law))
@@ -124,7 +130,12 @@ second_of <- function(law, given) {
   if (any(lone <- two & is.na(given))) refuse("law \"", law[lone][1L], "\" has two parameters: give the second in the column second")
   if (any(extra <- !two & !is.na(given))) refuse("law \"", law[extra][1L], "\" has one parameter, and the column second has another")
   texts <- rep(NA_character_, length(law))
-  if (any(two)) texts[two] <- exact_text(given[two], "second")
+  stairs <- law == "staircase"
+  if (any(plain <- two & !stairs)) texts[plain] <- exact_text(given[plain], "second")
+  texts[stairs] <- vapply(strsplit(as.character(given[stairs]), ":", fixed = TRUE), function(parts) {
+    if (length(parts) != 2L) refuse("law \"staircase\": expected its period and its first stair in the column second, as in \"4:2\"")
+    paste(exact_text(parts, "second"), collapse = ":")
+  }, "")
   texts
 }
 

@@ -25,14 +25,14 @@ drawn <- function(noise, n, seed) {
 }
 
 # The laws that the program draws.
-DRAWN <- c("discrete-gaussian", "discrete-laplace", "truncated-gaussian", "truncated-laplace", "table", "randomized-response")
+DRAWN <- c("discrete-gaussian", "discrete-laplace", "truncated-gaussian", "truncated-laplace", "staircase", "table", "randomized-response")
 
 one_law <- function(noise) {
   noise <- as_composition(noise)
   if (nrow(noise$counts) != 1L) refuse("noise of ", nrow(noise$counts), " laws: expected one, as discrete_gaussian(5)")
   if (!noise$counts$law %in% DRAWN) {
     words <- law_words(noise$counts$law, noise$counts$parameter, noise$counts$second)
-    refuse(words, " is not sampled: expected discrete_gaussian(), discrete_laplace(), truncated_gaussian(), truncated_laplace(), noise_table() or randomized_response()")
+    refuse(words, " is not sampled: expected discrete_gaussian(), discrete_laplace(), truncated_gaussian(), truncated_laplace(), staircase(), noise_table() or randomized_response()")
   }
   noise$counts$normalize <- "--normalize" %in% noise$relation
   noise$counts

@@ -24,7 +24,7 @@
 //!
 //! # All ways
 //!
-//! Tables that are not log-concave, cell keys and unknown keys have no worst way: two records may change one count by two or two counts by one, and two keys or one. K
+//! Tables that are not log-concave, staircase noise, cell keys and unknown keys have no worst way: two records may change one count by two or two counts by one, and two keys or one. K
 //! records share K n changes of counts: one that changes by c takes c / s of them, rounded up, at most K, and every such choice is one of K records with at most n counts
 //! each (fill the records in turn, count by count). All are compared ([`directions`](super::directions)).
 //!
@@ -58,7 +58,7 @@ pub(super) fn of(counts: &Counts, size: u64) -> Result<Counts> {
         Law::Approximate { epsilon, delta } => {
             Counts::new(of_approximate(epsilon, delta, size)?, counts.count, counts.shift)
         }
-        Law::Table(_) | Law::Perturbation(_) | Law::UnknownKey(_) => counts.shared_among(size),
+        Law::Table(_) | Law::Perturbation(_) | Law::UnknownKey(_) | Law::Staircase { .. } => counts.shared_among(size),
         Law::Pair(_) => Err(refused(
             "a pair of hypotheses",
             "it is about one record; give the pair of outputs with the group and without it",

@@ -56,6 +56,7 @@ fn changes_of(counts: &Counts) -> Result<Option<Vec<Vec<Counts>>>> {
         | Law::DiscreteLaplace { .. }
         | Law::TruncatedLaplace { .. }
         | Law::TruncatedGaussian { .. }
+        | Law::Staircase { .. }
         | Law::RandomizedResponse { .. }
         | Law::Table(_)
         | Law::Pair(_) => !counts.free_rows,

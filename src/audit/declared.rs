@@ -30,22 +30,29 @@ pub struct Declared {
 impl Declared {
     /// The law of single draws. Refuses noise on the real line, and noise so wide that a histogram would have more than 2^17 values.
     pub fn of(law: &Law) -> Result<Declared> {
-        let Shape::Exponential { exponent, bound } = law.shape()? else {
-            return Err(Error::unsuitable(format!(
-                "{law}: an audit is about noise that is symmetric about zero, not a list of masses"
-            )));
-        };
-        // exp(-curvature m^2 / 2) or exp(-slope m) below 2^-(WANTED + 2), approximately.
+        // exp(-curvature m^2 / 2), exp(-slope m) or exp(-epsilon m / period) below 2^-(WANTED + 2), approximately.
         let depth = f64::from(WANTED + 2) * std::f64::consts::LN_2;
-        let reach = if exponent.curvature > 0 {
-            (2.0 * depth / exponent.curvature.to_f64()).sqrt()
-        } else {
-            depth / exponent.slope.to_f64()
+        let (reach, expected) = match law.shape()? {
+            Shape::Exponential { exponent, bound } => {
+                let (reach, expected) = if exponent.curvature > 0 {
+                    ((2.0 * depth / exponent.curvature.to_f64()).sqrt(), "a sigma2 of at most 2.3e7")
+                } else {
+                    (depth / exponent.slope.to_f64(), "an epsilon of at least 1.4e-3")
+                };
+                (bound.map_or(reach, |bound| reach.min(bound as f64)), expected)
+            }
+            Shape::Staircase { epsilon, period, .. } => (
+                period as f64 * (depth / epsilon.to_f64() + 1.0),
+                "an epsilon of at least 1.4e-3 for each value of a period",
+            ),
+            Shape::Listed(_) | Shape::Response { .. } => {
+                return Err(Error::unsuitable(format!(
+                    "{law}: an audit is about noise that is symmetric about zero, not a list of masses"
+                )));
+            }
         };
-        if bound.map_or(reach, |bound| reach.min(bound as f64)) > MOST as f64 {
+        if reach > MOST as f64 {
             let (name, value) = (law.parameter_name(), law.parameter().to_f64());
-            let expected =
-                if exponent.curvature > 0 { "a sigma2 of at most 2.3e7" } else { "an epsilon of at least 1.4e-3" };
             return Err(Error::out_of_range(&format!("{name} of the audited law"), value, expected));
         }
         let tails = magnitude_tails(law, WANTED)?;

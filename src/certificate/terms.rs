@@ -47,6 +47,7 @@ fn why_not(law: &Law) -> String {
         Law::RandomizedResponse { .. } => {
             " with more than two answers: their probabilities are irrational numbers; with two it is the same as pure DP, and a theorem for Rocq can be about more"
         }
+        Law::Staircase { .. } => ": its masses are irrational numbers, and those of a table are fractions",
         Law::Laplace { .. } | Law::BoundedRange { .. } => {
             ": its losses have a density, and a checker sums over losses that it can list"
         }
@@ -55,7 +56,7 @@ fn why_not(law: &Law) -> String {
         law if law.has_alternatives() => ": the data decide which pair a count has, and a claim has one",
         _ => "",
     };
-    format!("certificates are not about {}{because}", law.name())
+    format!("certificates are not about {}{because}", law.in_words())
 }
 
 impl Terms {

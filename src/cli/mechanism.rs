@@ -49,6 +49,9 @@ struct OneLaw {
     /// Discrete Laplace noise, renormalized on -BOUND, ..., BOUND
     #[arg(long, value_name = "EPSILON:BOUND", allow_hyphen_values = true)]
     truncated_laplace: Option<String>,
+    /// Staircase noise of mass proportional to exp(-EPSILON floor((|x| + PERIOD - FIRST) / PERIOD))
+    #[arg(long, value_name = "EPSILON:PERIOD:FIRST", allow_hyphen_values = true)]
+    staircase: Option<String>,
     /// Noise by its masses: a CSV file with the columns value and mass
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
@@ -80,6 +83,7 @@ impl Noise {
             ("discrete-laplace", &self.law.discrete_laplace),
             ("truncated-gaussian", &self.law.truncated_gaussian),
             ("truncated-laplace", &self.law.truncated_laplace),
+            ("staircase", &self.law.staircase),
             ("randomized-response", &self.law.randomized_response),
         ];
         let given = named.into_iter().find_map(|(key, text)| text.as_deref().map(|text| (key, text)));

@@ -28,6 +28,7 @@ impl Law {
             | Law::Laplace { .. }
             | Law::TruncatedLaplace { .. }
             | Law::TruncatedGaussian { .. }
+            | Law::Staircase { .. }
             | Law::RandomizedResponse { .. }
             | Law::BoundedRange { .. }
             | Law::Pure { .. }

@@ -45,6 +45,8 @@ pub(crate) enum Factor {
     OneMinusExp(Rational),
     /// weight / (1 + exp(-loss)): the share of the larger loss in a randomized response of this weight.
     Response { weight: Rational, loss: Rational },
+    /// The sum of some masses, each times a number above zero: of a loss that several outputs share.
+    Sum(Vec<(u64, Mass)>),
 }
 
 /// The probability of the outcomes that a neighbor cannot have.
@@ -110,6 +112,14 @@ impl Factor {
                 let both = Enclosure::rational(&-loss.clone(), bits).exp().add(&Enclosure::double(1.0, bits));
                 Some(Enclosure::rational(weight, bits).div(&both))
             }
+            Factor::Sum(parts) => {
+                let part = |(count, mass): &(u64, Mass)| {
+                    let falling = Enclosure::rational(&-mass.exponent.clone(), bits).exp();
+                    let each = mass.factor.enclosure(bits).map_or(falling.clone(), |factor| falling.mul(&factor));
+                    each.mul(&Enclosure::rational(&Rational::from(*count), bits))
+                };
+                parts.iter().map(part).reduce(|sum, part| sum.add(&part))
+            }
         }
     }
 
@@ -123,6 +133,14 @@ impl Factor {
                 let both = R::rational(&-loss.clone(), precision).exp().add(&one);
                 Some(R::rational(weight, precision).mul(&both.recip()))
             }
+            Factor::Sum(parts) => {
+                let part = |(count, mass): &(u64, Mass)| {
+                    let falling = R::rational(&-mass.exponent.clone(), precision).exp();
+                    let each = mass.factor.real::<R>(precision).map_or(falling.clone(), |factor| falling.mul(&factor));
+                    each.mul(&R::rational(&Rational::from(*count), precision))
+                };
+                parts.iter().map(part).reduce(|sum, part| sum.add(&part))
+            }
         }
     }
 
@@ -132,6 +150,12 @@ impl Factor {
             Factor::Exactly(number) => libm::log(number.to_f64()),
             Factor::OneMinusExp(a) => libm::log(-libm::expm1(-a.to_f64())),
             Factor::Response { weight, loss } => libm::log(weight.to_f64()) - libm::log1p(libm::exp(-loss.to_f64())),
+            Factor::Sum(parts) => {
+                let part = |(count, mass): &(u64, Mass)| {
+                    *count as f64 * libm::exp(mass.factor.ln_approx() - mass.exponent.to_f64())
+                };
+                libm::log(parts.iter().map(part).sum())
+            }
         }
     }
 }
@@ -369,6 +393,7 @@ fn near_among(masses: &[Mass], (slope, steps): (f64, &dyn Fn(usize) -> f64), rea
         Factor::Exactly(number) => *number <= 1,
         Factor::OneMinusExp(_) => true,
         Factor::Response { weight, .. } => *weight <= 1,
+        Factor::Sum(_) => false,
     };
     // One double further for each difference.
     let reach = reach * (1.0 + 1e-12) + 1e-12 * least.abs();

@@ -6,6 +6,7 @@ use rug::Rational;
 
 use super::{
     bounded_range::BoundedRange,
+    changes::Changes,
     discrete_gaussian::DiscreteGaussian,
     discrete_laplace::DiscreteLaplace,
     facts::{Facts, Range},
@@ -20,6 +21,7 @@ use super::{
     responses::{Responses, Rounding},
     sampled_gaussian::SampledGaussian,
     shape::{Exponent, Shape},
+    staircase::Staircase,
     table::NoiseTable,
     truncated::{self, Truncated},
     uniform::Uniform,
@@ -73,6 +75,17 @@ pub enum Law {
         sigma2: Rational,
         /// The largest absolute value.
         bound: u64,
+    },
+    /// Mass in proportion to exp(-epsilon floor((|x| + period - first) / period)) at every integer x.
+    Staircase {
+        /// The privacy loss of a change by one period.
+        epsilon: Rational,
+        /// The number of values of a stair on one side.
+        period: u64,
+        /// The number of values of the first stair from zero on.
+        first: u64,
+        /// By how much records change a count: several ways to share out the changes of a group are compared.
+        changes: Changes,
     },
     /// The true one of several answers with probability e^epsilon / (e^epsilon + answers - 1), else one of the others.
     RandomizedResponse {
@@ -148,6 +161,10 @@ macro_rules! of_law {
             Law::TruncatedGaussian { sigma2, bound } => {
                 let (name, key) = ("truncated discrete Gaussian", truncated::GAUSSIAN);
                 let $facts = Truncated { of: DiscreteGaussian { sigma2 }, name, key, bound: *bound };
+                $value
+            }
+            Law::Staircase { epsilon, period, first, changes } => {
+                let $facts = Staircase { epsilon, period: *period, first: *first, changes: *changes };
                 $value
             }
             Law::RandomizedResponse { epsilon, answers } => {
@@ -248,6 +265,7 @@ impl Law {
             }
             Law::DiscreteLaplace { epsilon }
             | Law::TruncatedLaplace { epsilon, .. }
+            | Law::Staircase { epsilon, .. }
             | Law::RandomizedResponse { epsilon, .. }
             | Law::BoundedRange { epsilon }
             | Law::Pure { epsilon }
@@ -406,7 +424,7 @@ impl Law {
                 false => self.to_string(),
             };
             Error::unsuitable(format!(
-                "{law} cannot be drawn exactly: discrete Gaussian, discrete Laplace, truncated and tabulated noise and randomized response can"
+                "{law} cannot be drawn exactly: discrete Gaussian, discrete Laplace, truncated, staircase and tabulated noise and randomized response can"
             ))
         })
     }

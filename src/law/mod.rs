@@ -13,6 +13,7 @@
 //! | `bounded_range` | any mechanism of bounded range, as the exponential mechanism |
 //! | `uniform` | the common part of both: losses that are uniform once they are tilted |
 //! | `truncated` | a discrete Laplace or discrete Gaussian law on -bound, ..., bound |
+//! | `staircase` | noise whose masses are equal on stairs and fall from stair to stair |
 //! | `randomized_response` | the true one of K answers, or with some probability another |
 //! | `table` | noise by its masses |
 //! | `pair` | two hypotheses by the probabilities of their outcomes |
@@ -55,6 +56,7 @@ mod replaced;
 mod responses;
 mod sampled_gaussian;
 mod shape;
+mod staircase;
 mod table;
 pub mod theta;
 mod truncated;

@@ -5,8 +5,8 @@
 use rug::Rational;
 
 use super::{
-    Law, bounded_range, discrete_gaussian, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
-    randomized_response, sampled_gaussian, table, truncated, unknown_key,
+    Changes, Law, bounded_range, discrete_gaussian, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
+    randomized_response, sampled_gaussian, staircase, table, truncated, unknown_key,
 };
 use crate::{
     error::{Error, Result},
@@ -39,7 +39,7 @@ pub struct Entry {
 }
 
 /// All kinds of mechanisms, in the order of an answer.
-pub const ENTRIES: [Entry; 15] = [
+pub const ENTRIES: [Entry; 16] = [
     Entry {
         option: discrete_gaussian::KEY,
         about: "counts with discrete Gaussian noise of variance proxy SIGMA2",
@@ -78,6 +78,15 @@ pub const ENTRIES: [Entry; 15] = [
         text: "SIGMA2:BOUND[xCOUNT][@SHIFT]",
         form: Form::Numbers(|given| {
             Ok(Law::TruncatedGaussian { sigma2: given("sigma2")?, bound: whole("bound", given)? })
+        }),
+    },
+    Entry {
+        option: staircase::KEY,
+        about: "counts with staircase noise of mass proportional to exp(-EPSILON floor((|x| + PERIOD - FIRST) / PERIOD)): stairs of PERIOD values, the first of FIRST",
+        text: "EPSILON:PERIOD:FIRST[xCOUNT][@SHIFT]",
+        form: Form::Numbers(|given| {
+            let (epsilon, period, first) = (given("epsilon")?, whole("period", given)?, whole("first", given)?);
+            Ok(Law::Staircase { epsilon, period, first, changes: Changes::Exactly })
         }),
     },
     Entry {
@@ -278,7 +287,7 @@ pub struct Number {
 
 impl Number {
     /// All numbers.
-    const ALL: [Number; 10] = [
+    const ALL: [Number; 12] = [
         Number::real("sigma2", true, 2, "5"),
         Number::real("scale", true, 2, "1"),
         Number::real("epsilon", false, 4, "1"),
@@ -286,6 +295,8 @@ impl Number {
         Number::real("rate", false, 6, "1/10"),
         Number::real("threshold", true, 0, "30"),
         Number::whole("bound", true, "40"),
+        Number::whole("period", true, "4"),
+        Number::whole("first", true, "2"),
         Number::whole("answers", true, "2"),
         Number::whole("count", false, "1"),
         Number::whole("shift", false, "1"),

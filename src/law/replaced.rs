@@ -76,6 +76,13 @@ impl Law {
         match self {
             Law::Table(table) => Ok(table.alternatives(shift)?.and_then(pairs)),
             Law::Perturbation(table) => Ok(pairs(table.alternatives(shift)?)),
+            // Of the changes by as many records the largest is the worst.
+            Law::Staircase { epsilon, period, first, changes: Changes::UpTo { one } } => {
+                let (epsilon, period, first) = (epsilon.clone(), *period, *first);
+                let law = Law::Staircase { epsilon, period, first, changes: Changes::Exactly };
+                let of = |records: u64| Alternative { law: law.clone(), shift: shift.min(records * one), records };
+                Ok(Some((1..=shift.div_ceil((*one).max(1))).map(of).collect()))
+            }
             Law::UnknownKey(keys) => {
                 let of = |(change, records)| {
                     let new = Law::Pair(Arc::new(keys.new_key(change, rounding)?));
@@ -109,6 +116,12 @@ impl Law {
             Law::Table(table) => Law::Table(Arc::new(table.with_changes(changes, shift)?)),
             Law::Perturbation(table) => Law::Perturbation(Arc::new(table.with_changes(changes))),
             Law::UnknownKey(keys) => Law::UnknownKey(Arc::new(keys.with_changes(changes, shift))),
+            Law::Staircase { epsilon, period, first, .. } => {
+                // The largest change by one record is the worst.
+                let is_shared = matches!(changes, Changes::UpTo { one } if one < shift);
+                let changes = if is_shared { changes } else { Changes::Exactly };
+                Law::Staircase { epsilon: epsilon.clone(), period: *period, first: *first, changes }
+            }
             other => other.clone(),
         })
     }
@@ -117,6 +130,7 @@ impl Law {
     pub(crate) fn has_alternatives(&self) -> bool {
         match self {
             Law::Table(table) => table.changes() != Changes::Exactly,
+            Law::Staircase { changes, .. } => *changes != Changes::Exactly,
             Law::Perturbation(_) | Law::UnknownKey(_) => true,
             _ => false,
         }

@@ -24,6 +24,15 @@ pub enum Shape {
         /// The largest absolute value; `None` on all integers.
         bound: Option<u64>,
     },
+    /// With mass in proportion to exp(-epsilon floor((|x| + period - first) / period)) at every integer x.
+    Staircase {
+        /// The logarithm of the ratio of two stairs, above 0.
+        epsilon: Rational,
+        /// The number of values of a stair on one side, at least 1.
+        period: u64,
+        /// The number of values of the first stair from zero on, from 1 to the period.
+        first: u64,
+    },
     /// By a list of values in increasing order, with probabilities above zero that add up to one.
     Listed(Vec<(i64, Rational)>),
     /// The difference between the given answer and the true one, modulo the number of answers: zero with probability

@@ -59,6 +59,7 @@ fn texts_are_those_of_the_command_line() {
         ("gaussian", "1e4@7"),
         ("truncated-laplace", "1/2:7x3@2"),
         ("truncated-gaussian", "2:5"),
+        ("staircase", "1:4:2x3@4"),
         ("randomized-response", "3/2x5"),
         ("randomized-response", "3/2:7x5"),
         ("exponential", "0.3x2"),

@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::{BoundedNoise, DiscreteGaussian, DiscreteLaplace};
+use super::{BoundedNoise, DiscreteGaussian, DiscreteLaplace, StaircaseNoise};
 use crate::{
     error::{Error, Result},
     law::{Law, Shape},
@@ -16,6 +16,8 @@ pub enum Distribution {
     Gaussian(DiscreteGaussian),
     /// The exponent is linear.
     Laplace(DiscreteLaplace),
+    /// The masses are those of stairs.
+    Staircase(StaircaseNoise),
     /// It is on finitely many integers.
     Bounded(BoundedNoise),
 }
@@ -33,6 +35,9 @@ impl Distribution {
             Shape::Exponential { exponent, bound: None } => {
                 Distribution::Laplace(DiscreteLaplace::new(exponent.slope)?)
             }
+            Shape::Staircase { epsilon, period, first } => {
+                Distribution::Staircase(StaircaseNoise::new(epsilon, period, first))
+            }
             Shape::Listed(rows) => Distribution::Bounded(BoundedNoise::listed(rows)),
             Shape::Response { .. } => {
                 return Err(Error::unsuitable(format!("{law} gives answers and adds no noise to counts")));
@@ -45,6 +50,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.mass(x, digits),
             Distribution::Laplace(noise) => noise.mass(x, digits),
+            Distribution::Staircase(noise) => noise.mass(x, digits),
             Distribution::Bounded(noise) => noise.mass(x, digits),
         }
     }
@@ -54,6 +60,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.cdf(x, digits),
             Distribution::Laplace(noise) => Ok(noise.cdf(x, digits)),
+            Distribution::Staircase(noise) => Ok(noise.cdf(x, digits)),
             Distribution::Bounded(noise) => Ok(noise.cdf(x, digits)),
         }
     }
@@ -63,6 +70,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.survival(x, digits),
             Distribution::Laplace(noise) => Ok(noise.survival(x, digits)),
+            Distribution::Staircase(noise) => Ok(noise.survival(x, digits)),
             Distribution::Bounded(noise) => Ok(noise.survival(x, digits)),
         }
     }
@@ -72,6 +80,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.quantile(p),
             Distribution::Laplace(noise) => noise.quantile(p),
+            Distribution::Staircase(noise) => noise.quantile(p),
             Distribution::Bounded(noise) => noise.quantile(p),
         }
     }
@@ -81,6 +90,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.mean(),
             Distribution::Laplace(noise) => noise.mean(),
+            Distribution::Staircase(_) => Rational::new(),
             Distribution::Bounded(noise) => noise.mean(),
         }
     }
@@ -90,6 +100,7 @@ impl Distribution {
         match self {
             Distribution::Gaussian(noise) => noise.variance(digits),
             Distribution::Laplace(noise) => noise.variance(digits),
+            Distribution::Staircase(noise) => noise.variance(digits),
             Distribution::Bounded(noise) => noise.variance(digits),
         }
     }

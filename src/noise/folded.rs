@@ -2,6 +2,7 @@
 
 use rug::{Float, Integer, Rational, float::Round, ops::DivRounding};
 
+use super::StaircaseNoise;
 use crate::{
     error::{Error, Result},
     law::{Exponent, Law, Shape},
@@ -33,7 +34,10 @@ pub(crate) struct TailBounds {
 
 /// Enclosures of `P[|X| > m]` for m = 0, 1, ... for noise X of a law on the integers, until they are below about 2^-wanted.
 pub(crate) fn magnitude_tails(law: &Law, wanted: u32) -> Result<TailBounds> {
-    Ok(FoldedLaw::of(law)?.tails(wanted))
+    match law.shape()? {
+        Shape::Staircase { epsilon, period, first } => Ok(StaircaseNoise::new(epsilon, period, first).tails(wanted)),
+        _ => Ok(FoldedLaw::of(law)?.tails(wanted)),
+    }
 }
 
 impl FoldedLaw {

@@ -58,7 +58,8 @@ impl Margin {
             Law::DiscreteGaussian { .. }
             | Law::DiscreteLaplace { .. }
             | Law::TruncatedLaplace { .. }
-            | Law::TruncatedGaussian { .. } => return of_symmetric(law, confidence),
+            | Law::TruncatedGaussian { .. }
+            | Law::Staircase { .. } => return of_symmetric(law, confidence),
             Law::SampledGaussian { .. } => Margin::Unknown("it is on sums over a sample, whose own error comes on top"),
             Law::RandomizedResponse { .. } => {
                 Margin::Unknown("an answer is randomized, and the error of a count of answers depends on the true one")

@@ -20,6 +20,7 @@
 //! | [`rejection`] | sampling of laws that are too wide for a table, and the proof |
 //! | [`listed`] | sampling of a list of rational probabilities, and the proof |
 //! | [`response`] | sampling of randomized response |
+//! | [`staircase`] | [`StaircaseNoise`]: masses, tails and moments in closed form, and exact sampling |
 //! | `sampler` | [`Sampler`]: the best method for a law |
 //! | `bulk` | noise for whole slices, on all cores |
 //! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
@@ -51,6 +52,7 @@ pub mod rejection;
 pub mod response;
 mod sampler;
 pub mod shifted_gaussian;
+pub mod staircase;
 mod streams;
 #[cfg(feature = "mechanisms")]
 mod table;
@@ -67,6 +69,7 @@ pub use margin::Margin;
 #[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;
+pub use staircase::StaircaseNoise;
 pub use streams::{Source, Streams};
 #[cfg(feature = "mechanisms")]
 pub use table::{TableSink, TableSource};

@@ -4,7 +4,7 @@ use rug::Rational;
 
 use super::{
     DiscreteGaussian, DiscreteLaplace, folded::FoldedLaw, inversion::InversionTable, listed::ListedTable,
-    rejection::BlockRejection, response::Response, streams::Source,
+    rejection::BlockRejection, response::Response, staircase::Stairs, streams::Source,
 };
 use crate::{
     error::{Error, Result},
@@ -51,6 +51,8 @@ enum Method {
     Blocks(BlockRejection),
     Listed(ListedTable),
     Response(Response),
+    /// Beside the sampler of a two-sided geometric law.
+    Stairs(Stairs, Box<Sampler>),
 }
 
 impl Sampler {
@@ -69,6 +71,9 @@ impl Sampler {
         let method = match law.shape()? {
             Shape::Exponential { exponent, bound } => Method::of_magnitudes(FoldedLaw::new(exponent, bound))?,
             Shape::Listed(rows) => Method::Listed(ListedTable::new(rows, WORD)),
+            Shape::Staircase { epsilon, period, first } => {
+                Method::Stairs(Stairs::new(period, first), Box::new(Sampler::discrete_laplace(epsilon)?))
+            }
             Shape::Response { epsilon, answers } => Method::Response(Response::new(epsilon, answers, WORD)?),
         };
         Ok(Sampler { law, method })
@@ -86,6 +91,7 @@ impl Sampler {
             Method::Blocks(_) => "rejection from blocks",
             Method::Listed(_) => "inversion of a list of masses",
             Method::Response(_) => "a coin, and a fair choice",
+            Method::Stairs(..) => "a geometric number of stairs, and a value of one",
         }
     }
 
@@ -116,6 +122,7 @@ impl Sampler {
             Method::Blocks(blocks) => blocks.draw(|| source.word()),
             Method::Listed(list) => list.draw(|| source.word()),
             Method::Response(response) => response.draw(|| source.word()),
+            Method::Stairs(stairs, geometric) => stairs.draw(geometric, source),
             Method::Table(table) => {
                 let (negative, digits) = table.sign_and_digits(source.word());
                 let magnitude = match table.look_up(digits) {
@@ -130,7 +137,7 @@ impl Sampler {
     /// A sample for every element. It uses the words of the source in another order than the same number of single samples.
     pub fn fill(&self, out: &mut [i64], source: &mut Source) {
         match &self.method {
-            Method::Blocks(_) | Method::Listed(_) | Method::Response(_) => {
+            Method::Blocks(_) | Method::Listed(_) | Method::Response(_) | Method::Stairs(..) => {
                 out.iter_mut().for_each(|value| *value = self.sample(source));
             }
             Method::Table(table) => out.chunks_mut(BLOCK).for_each(|part| fill_from(table, part, source)),

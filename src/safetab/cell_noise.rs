@@ -89,9 +89,9 @@ impl CellNoise {
         Ok(match Distribution::of(law)? {
             Distribution::Gaussian(noise) => CellNoise::Gaussian(noise),
             Distribution::Laplace(noise) => CellNoise::Geometric(noise),
-            Distribution::Bounded(_) => {
+            Distribution::Staircase(_) | Distribution::Bounded(_) => {
                 return Err(Error::unsuitable(format!(
-                    "{law}: the noise of a cell is unbounded, discrete Gaussian or discrete Laplace noise"
+                    "{law}: the noise of a cell is discrete Gaussian or discrete Laplace noise"
                 )));
             }
         })

@@ -100,7 +100,8 @@ fn is_symmetric(law: &Law) -> bool {
         | Law::DiscreteLaplace { .. }
         | Law::Laplace { .. }
         | Law::TruncatedLaplace { .. }
-        | Law::TruncatedGaussian { .. } => true,
+        | Law::TruncatedGaussian { .. }
+        | Law::Staircase { .. } => true,
         // A sum over a sample is a share of the true one; an answer depends on the true one; of a guarantee the noise is not known.
         Law::SampledGaussian { .. }
         | Law::RandomizedResponse { .. }

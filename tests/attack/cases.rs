@@ -82,6 +82,10 @@ pub enum Noise {
     TruncatedGaussian {
         bound: u64,
     },
+    Staircase {
+        period: u64,
+        first: u64,
+    },
     RandomizedResponse {
         answers: u64,
     },
@@ -100,17 +104,19 @@ impl Noise {
             Noise::DiscreteLaplace => "discrete-laplace",
             Noise::TruncatedLaplace { .. } => "truncated-laplace",
             Noise::TruncatedGaussian { .. } => "truncated-gaussian",
+            Noise::Staircase { .. } => "staircase",
             Noise::RandomizedResponse { .. } => "randomized-response",
             Noise::Pure => "pure",
             Noise::Approximate { .. } => "approximate",
         }
     }
 
-    /// The second parameter, after a colon.
+    /// All parameters but the first, each after a colon.
     fn other(self) -> String {
         match self {
             Noise::DiscreteGaussian | Noise::DiscreteLaplace | Noise::Pure => String::new(),
             Noise::TruncatedLaplace { bound } | Noise::TruncatedGaussian { bound } => format!(":{bound}"),
+            Noise::Staircase { period, first } => format!(":{period}:{first}"),
             Noise::RandomizedResponse { answers } => format!(":{answers}"),
             Noise::Approximate { delta: (top, bottom) } => format!(":{top}/{bottom}"),
         }
@@ -126,9 +132,9 @@ impl Noise {
         matches!(self, Noise::TruncatedLaplace { .. } | Noise::TruncatedGaussian { .. } | Noise::Approximate { .. })
     }
 
-    /// Whether it is about one record, and has no shift.
+    /// Whether a group is no count with a larger shift: it is about one record, or has several ways to share out changes.
     fn is_single(self) -> bool {
-        matches!(self, Noise::RandomizedResponse { .. } | Noise::Approximate { .. })
+        matches!(self, Noise::RandomizedResponse { .. } | Noise::Approximate { .. } | Noise::Staircase { .. })
     }
 }
 
@@ -181,6 +187,7 @@ impl Part {
                 Noise::DiscreteLaplace | Noise::TruncatedLaplace { .. } => {
                     (shift * parameter).powi(2).min(2.0 * shift * parameter)
                 }
+                Noise::Staircase { period, .. } => (self.shift.div_ceil(period) as f64 * parameter).powi(2),
                 Noise::Pure | Noise::Approximate { .. } => Part::variance_of(self.ends(2)),
                 Noise::RandomizedResponse { answers } => Part::variance_of(self.ends(answers)),
             }
@@ -199,6 +206,7 @@ impl Part {
                 Noise::DiscreteLaplace | Noise::TruncatedLaplace { .. } => {
                     (shift * parameter).powi(2).min(2.0 * shift * parameter) / 2.0
                 }
+                Noise::Staircase { period, .. } => (self.shift.div_ceil(period) as f64 * parameter).powi(2) / 2.0,
                 Noise::Pure | Noise::Approximate { .. } => Part::mean_of(self.ends(2)),
                 Noise::RandomizedResponse { answers } => Part::mean_of(self.ends(answers)),
             }
@@ -386,10 +394,10 @@ fn bounded_laws(numbers: &mut Numbers) -> Vec<Part> {
 }
 
 fn bounded_law(numbers: &mut Numbers) -> Part {
-    let law = numbers.below(5);
+    let law = numbers.below(6);
     let scale = if law == 1 { numbers.scale(0.3, 20.0) } else { numbers.scale(0.1, 3.0) };
     let (parameter, count) = (numbers.fraction(scale), numbers.between(1, 4));
-    let shift = if law < 3 { numbers.between(1, 4) } else { 1 };
+    let shift = if law < 3 || law == 5 { numbers.between(1, 4) } else { 1 };
     // Groups of up to three people move both ends by less than twice the bound.
     let least = (3 * shift).div_ceil(2) + 1;
     let room = if numbers.one_in(3) { 20 } else { 4 };
@@ -398,6 +406,10 @@ fn bounded_law(numbers: &mut Numbers) -> Part {
         0 => Noise::TruncatedLaplace { bound },
         1 => Noise::TruncatedGaussian { bound },
         2 => Noise::Pure,
+        5 => {
+            let period = numbers.between(1, 6);
+            Noise::Staircase { period, first: numbers.between(1, period) }
+        }
         3 => Noise::RandomizedResponse { answers: numbers.pick(&[2, 2, 3, 5, 100, 1_000_000]) },
         _ => Noise::Approximate { delta: numbers.pick(&[(1, 7), (1, 100), (1, 1_000_000), (3, 10_000_000_000)]) },
     };

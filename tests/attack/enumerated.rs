@@ -127,6 +127,7 @@ impl Lattice {
             Noise::DiscreteLaplace => Lattice::laplace(part, bits),
             Noise::TruncatedLaplace { .. }
             | Noise::TruncatedGaussian { .. }
+            | Noise::Staircase { .. }
             | Noise::RandomizedResponse { .. }
             | Noise::Pure
             | Noise::Approximate { .. } => Lattice::outputs(part, bits),
@@ -276,6 +277,7 @@ fn outputs(part: &Part, wide: Fixed) -> Vec<Output> {
         Noise::TruncatedGaussian { bound } => {
             moved(bound, part.shift, wide, |x| Rational::from(x * x) / Rational::from(&part.parameter * 2_u32))
         }
+        Noise::Staircase { period, first } => stairs(part, period, first, wide),
         Noise::RandomizedResponse { answers } => {
             let all = wide.add(&wide.exp(&loss), &exact(Rational::from(answers - 1)));
             let (likely, rare) = (wide.div(&wide.exp(&loss), &all), wide.div(&bare, &all));
@@ -295,6 +297,31 @@ fn outputs(part: &Part, wide: Fixed) -> Vec<Output> {
             both_ways(loss, likely, rare)
         }
     }
+}
+
+/// Outputs of noise that falls by exp(-epsilon) after `first` values and then after each `period`: on both sides those of one remainder have one loss, and their masses are a
+/// geometric series.
+fn stairs(part: &Part, period: u64, first: u64, wide: Fixed) -> Vec<Output> {
+    let level = |x: i64| ((x.unsigned_abs() + period - first) / period) as i64;
+    let one = wide.rational(&Rational::from(1));
+    let weight = |level: i64| wide.exp(&-Rational::from(&part.parameter * level));
+    let gap = wide.sub(&one, &weight(1));
+    let (period, shift) = (period as i64, part.shift as i64);
+    // Of all values, and of those that follow one at the distance of a period.
+    let zero = Span { lower: Integer::new(), upper: Integer::new() };
+    let side = (0..period).fold(zero, |sum, x| wide.add(&sum, &wide.div(&weight(level(x)), &gap)));
+    let all = wide.sub(&wide.add(&side, &side), &one);
+    let mass = |x: i64, is_series: bool| {
+        let weight = weight(level(x));
+        wide.div(&if is_series { wide.div(&weight, &gap) } else { weight }, &all)
+    };
+    let output = |y: i64, is_series: bool| {
+        let loss = Rational::from(&part.parameter * (level(y - shift) - level(y)));
+        Output { loss, p: mass(y, is_series), q: mass(y - shift, is_series) }
+    };
+    let above = (shift..shift + period).map(|y| output(y, true));
+    let below = (1 - period..=0).map(|y| output(y, true));
+    above.chain(below).chain((1..shift).map(|y| output(y, false))).collect()
 }
 
 /// An output that is likely under P, and one that is under Q.
@@ -319,9 +346,11 @@ fn common(part: &Part, bits: u32) -> Span {
     let wide = Fixed { bits: bits + WIDER };
     let one = Span { lower: wide.one(), upper: wide.one() };
     let single = match part.noise {
-        Noise::DiscreteGaussian | Noise::DiscreteLaplace | Noise::RandomizedResponse { .. } | Noise::Pure => {
-            one.clone()
-        }
+        Noise::DiscreteGaussian
+        | Noise::DiscreteLaplace
+        | Noise::Staircase { .. }
+        | Noise::RandomizedResponse { .. }
+        | Noise::Pure => one.clone(),
         Noise::Approximate { delta: (top, bottom) } => wide.rational(&Rational::from((bottom - top, bottom))),
         Noise::TruncatedLaplace { .. } | Noise::TruncatedGaussian { .. } => {
             let zero = Span { lower: Integer::new(), upper: Integer::new() };

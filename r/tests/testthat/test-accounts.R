@@ -29,6 +29,9 @@ test_that("bounded noise and guarantees are accounts", {
   options_of <- dpassay:::account_options
   expect_equal(options_of(truncated_laplace("0.1", 20, 3, 2)), "--truncated-laplace=0.1:20x3@2")
   expect_equal(options_of(truncated_gaussian(5, 10)), "--truncated-gaussian=5:10")
+  expect_equal(options_of(staircase("1/2", 4, 2, 3, 4)), "--staircase=1/2:4:2x3@4")
+  expect_equal(options_of(composition(data.frame(law = "staircase", parameter = 1, second = "4:2"))), "--staircase=1:4:2")
+  expect_error(composition(data.frame(law = "staircase", parameter = 1, second = "4")), "first stair")
   expect_equal(options_of(randomized_response(1, answers = 4, count = 10)), "--randomized-response=1:4x10")
   expect_equal(options_of(continuous_laplace("7/2", 3, 2)), "--laplace=7/2x3@2")
   expect_equal(options_of(bounded_range("1/2", 3)), "--exponential=1/2x3")

@@ -66,6 +66,8 @@ test_that("truncated noise, tables and randomized response are drawn", {
   skip_without_assay()
   expect_setequal(sample_noise(truncated_laplace("1/10", 2), 300), -2:2)
   expect_setequal(sample_noise(truncated_gaussian("1e6", 1), 100), -1:1)
+  # The second stair has a mass of exp(-1000).
+  expect_setequal(sample_noise(staircase(1000, 5, 3), 300), -2:2)
   rows <- data.frame(value = c(-3L, 4L), mass = c("1", "1"))
   expect_setequal(sample_noise(noise_table(rows, normalize = TRUE), 100), c(-3, 4))
   truth <- rep(0:2, 100)

@@ -108,6 +108,10 @@ pub(super) fn pairs(law: &Law, shift: u64, one: u64, is_exact: bool) -> Option<V
             }
             Some(all)
         }
+        // Of the changes by as many records the largest is the worst.
+        Law::Staircase { .. } if !is_exact && shift > one => (1..=records(shift))
+            .map(|records| Some((records, of_law(law, records.saturating_mul(one).min(shift))?)))
+            .collect(),
         // Of log-concave noise the largest change is the worst, so that its pair is the only one.
         other => of_law(other, shift).map(|listed| vec![(records(shift), listed)]),
     }
@@ -193,7 +197,7 @@ fn hidden(noise: &KeyNoise, threshold: &Rational) -> Option<Ends> {
 fn of_law(law: &Law, shift: u64) -> Option<Listed> {
     let change = shift as f64;
     match law {
-        Law::DiscreteGaussian { .. } | Law::DiscreteLaplace { .. } => {
+        Law::DiscreteGaussian { .. } | Law::DiscreteLaplace { .. } | Law::Staircase { .. } => {
             Weights::of(law, None).map(|weights| weights.moved_by(change))
         }
         Law::TruncatedLaplace { epsilon, bound } => {
@@ -263,7 +267,34 @@ fn bounded_range(epsilon: &Rational) -> Listed {
     listed
 }
 
-/// Unnormalized masses exp(-a x^2), or exp(-a |x|), of noise on the integers: of x = 0, 1, ...
+/// The exponent of a mass, in units of `a`.
+#[derive(Clone, Copy)]
+enum Units {
+    /// x^2
+    Square,
+    /// |x|
+    Size,
+    /// floor((|x| + period - first) / period)
+    Stairs { period: f64, first: f64 },
+}
+
+impl Units {
+    /// Of an integer below 10^6, exactly.
+    fn of(self, x: f64) -> f64 {
+        match self {
+            Units::Square => x * x,
+            Units::Size => x.abs(),
+            Units::Stairs { period, first } => ((x.abs() + period - first) / period).floor(),
+        }
+    }
+
+    /// The largest number of neighboring values, on one side of zero, that have one exponent.
+    fn values(self) -> f64 {
+        if let Units::Stairs { period, .. } = self { period } else { 1.0 }
+    }
+}
+
+/// Unnormalized masses exp(-a x^2), exp(-a |x|), or those of stairs, of noise on the integers: of x = 0, 1, ...
 struct Weights {
     weights: Vec<Ends>,
     /// At most the sum of all beyond the last one, on one side.
@@ -271,19 +302,23 @@ struct Weights {
     /// The sum of all, on both sides.
     sum: Ends,
     a: Ends,
-    is_gaussian: bool,
+    units: Units,
     /// The largest absolute value, where there is one.
     bound: Option<f64>,
 }
 
 impl Weights {
-    /// Of discrete Gaussian or Laplace noise, on -bound, ..., bound alone where that is given; `None` for other noise, and where there are too many.
+    /// Of discrete Gaussian, Laplace or staircase noise, on -bound, ..., bound alone where that is given; `None` for other noise, and where there are too many.
     fn of(law: &Law, bound: Option<u64>) -> Option<Self> {
-        let (a, is_gaussian, reach) = match law {
+        let (a, units, reach) = match law {
             Law::DiscreteGaussian { sigma2 } => {
-                (Rational::from(sigma2 * 2_u32).recip(), true, DEVIATIONS * sigma2.to_f64().sqrt())
+                (Rational::from(sigma2 * 2_u32).recip(), Units::Square, DEVIATIONS * sigma2.to_f64().sqrt())
             }
-            Law::DiscreteLaplace { epsilon } => (epsilon.clone(), false, 7.0 * DEVIATIONS / epsilon.to_f64()),
+            Law::DiscreteLaplace { epsilon } => (epsilon.clone(), Units::Size, 7.0 * DEVIATIONS / epsilon.to_f64()),
+            Law::Staircase { epsilon, period, first, .. } => {
+                let units = Units::Stairs { period: *period as f64, first: *first as f64 };
+                (epsilon.clone(), units, (7.0 * DEVIATIONS / epsilon.to_f64() + 1.0) * *period as f64)
+            }
             _ => return None,
         };
         let bound = bound.map(|bound| bound as f64);
@@ -291,26 +326,28 @@ impl Weights {
         if last > MOST_VALUES {
             return None;
         }
-        // w(x + 1) = w(x) r(x), and r(x + 1) = r(x) c with c = exp(-2 a) or 1.
+        // w(x + 1) = w(x) r(x), and r(x + 1) = r(x) c with c = exp(-2 a) or 1; on a stair w(x + 1) = w(x).
         let power = |times: i32| Enclosure::rational(&Rational::from(&a * -times), BITS).exp().approximate();
-        let (mut ratio, factor) = (power(1), if is_gaussian { power(2) } else { 1.0 });
+        let (mut ratio, factor) = (power(1), if matches!(units, Units::Square) { power(2) } else { 1.0 });
         let (mut weight, mut weights) = (1.0_f64, Vec::new());
         for x in 0..=last as u64 {
             // r(x) has at most 2 x + 1 roundings, each below a relative 2^-53, so w(x) has at most x^2 + 2 x: twice that pays for their products.
             let x = x as f64;
             weights.push(Ends::around(weight, (x * x + 2.0 * x + 4.0) * f64::EPSILON));
-            weight *= ratio;
+            if units.of(x + 1.0) > units.of(x) {
+                weight *= ratio;
+            }
             ratio *= factor;
         }
-        // Ratios do not rise, so the sum beyond is at most w / (1 - r); twice that pays for the roundings.
+        // Ratios do not rise, so the sum beyond is at most w / (1 - r), times the values of a stair; twice that pays for the roundings.
         let is_whole = bound.is_some_and(|bound| bound <= last);
-        let tail = if is_whole { 0.0 } else { 2.0 * weight / (1.0 - ratio) + f64::MIN_POSITIVE };
+        let tail = if is_whole { 0.0 } else { 2.0 * units.values() * weight / (1.0 - ratio) + f64::MIN_POSITIVE };
         if !tail.is_finite() {
             return None;
         }
         let sum = sum_of(&weights[1..]);
         let sum = weights[0].plus(sum).plus(sum).plus(Ends { lower: 0.0, upper: (2.0 * tail).next_up() });
-        Some(Weights { weights, tail, sum, a: Ends::of_rational(&a), is_gaussian, bound })
+        Some(Weights { weights, tail, sum, a: Ends::of_rational(&a), units, bound })
     }
 
     /// The probability of this value, of absolute value at most the last one listed.
@@ -330,9 +367,8 @@ impl Weights {
                 alone = alone.plus(p);
                 continue;
             }
-            // ln p(x) - ln p(x + s) = a ((x + s)^2 - x^2) or a (|x + s| - |x|), of integers that are exact in doubles.
-            let difference = if self.is_gaussian { change * (x + with) } else { with.abs() - x.abs() };
-            let loss = self.a.scaled(difference);
+            // ln p(x) - ln p(x + s) = a times a difference of integers that are exact in doubles.
+            let loss = self.a.scaled(self.units.of(with) - self.units.of(x));
             // q is that of the value x + change, or p e^-loss where that is not listed.
             let q = if with.abs() <= last as f64 {
                 self.mass(with as i64)

@@ -243,7 +243,8 @@ impl Definition {
     fn choices_of(&self, counts: &Counts) -> Option<Vec<Choice>> {
         let copies = counts.count.checked_mul(self.repeat)?;
         let is_exact = counts.changes == Changes::Exactly;
-        let has_choice = matches!(counts.law, Law::Table(_) | Law::Perturbation(_) | Law::UnknownKey(_));
+        let has_choice =
+            matches!(counts.law, Law::Table(_) | Law::Perturbation(_) | Law::UnknownKey(_) | Law::Staircase { .. });
         // Of log-concave noise all records in the same counts are the worst way; a group's guarantee is another one.
         if self.group > 1 && (is_of_either_relation(&counts.law) || counts.law.is_sampled() || has_choice && is_exact) {
             return None;
