@@ -137,7 +137,13 @@ fn an_adaptive_promise_is_decided_by_the_sum_of_rho() {
     assert!(ends(&answer["after"]["epsilon"]).0 > ends(&composed).1 + 0.5, "{answer} {composed}");
     assert!(add(&bench, "approximate.toml", &[]).2.contains("only one of two neighbors can have"));
     let said = text_of(&["ledger", &bench.at("l.toml"), "--show"]);
-    assert!(said.contains("adaptive = true. This holds also where the noise of a release"), "{said}");
+    assert!(said.contains("adaptive = true. The promise holds also where the noise of a release"), "{said}");
+    // Accounts of the whole are of noise that was fixed before: the promise alone holds for noise that follows from results.
+    let whole = json(&["risk", "bound", "--ledger", &bench.at("l.toml"), "--prior", "1/2", "--delta", "1e-6"]);
+    let said = whole["conditions"].to_string();
+    assert!(said.contains("fixed before any result was seen") && said.contains("epsilon at most 4"), "{whole}");
+    let page = text_of(&["ledger", &bench.at("l.toml"), "--delta", "1e-6"]);
+    assert!(page.contains("the promise of the ledger holds: epsilon at most 4"), "{page}");
     with_promise(&bench, &promise("4", false));
     assert!(bench.refused(&["--show"]).contains("adaptive cannot become false later"));
     // Lines that were added without a promise of the ledger, by the exact composition.

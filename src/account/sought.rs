@@ -201,7 +201,7 @@ impl Question {
     /// Whether a mechanism is proven to be no less private the further the number is on its more private side. With more Gaussian or Laplace noise, continuous or
     /// two-sided geometric, an output is that of less noise with independent noise added; guarantees imply weaker ones; fewer or smaller changes of
     /// log-concave noise are functions of more; and so is a composition with anything else. Lattices of discrete Gaussians, bounds and thresholds are not monotone.
-    fn is_monotone(&self, law: &Law) -> bool {
+    pub(crate) fn is_monotone(&self, law: &Law) -> bool {
         match law {
             Law::Gaussian { .. }
             | Law::Laplace { .. }

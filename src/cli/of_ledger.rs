@@ -6,7 +6,7 @@ use dp_assay::{
         Delta, Epsilon, Whole,
         ledger::{Entry, Ledger},
     },
-    ledger::{LedgerFile, LedgerPromise},
+    ledger::{LedgerFile, LedgerPromise, odometer::Basis},
     numeric::Certainty,
     release::Neighbors,
 };
@@ -87,11 +87,14 @@ impl OfLedger {
             false => Some(population.ledger().context("--ledger")?),
         };
         let name = format!("{} ({})", file.name, population.name);
+        // Of a promise for noise that may follow from results the conditions say so themselves.
+        let fixed = file.promise.as_ref().map(LedgerPromise::basis).filter(|basis| *basis == Basis::Composition);
+        let conditions = population.conditions().into_iter().chain(fixed.map(|basis| basis.covers().to_string()));
         Ok(Some(Beside {
             name,
             neighbors: population.neighbors,
             promise: file.promise.clone(),
-            conditions: population.conditions(),
+            conditions: conditions.collect(),
             may_be_more_private: ledger.as_ref().and_then(|ledger| population.may_be_more_private(ledger)),
             ledger,
         }))

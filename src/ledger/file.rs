@@ -93,9 +93,11 @@ impl LedgerFile {
         }
         reader.no_duplicates(raw.populations.iter().map(|population| &population.get_ref().name), "population")?;
         reader.no_duplicates(raw.partitions.iter().map(|partition| &partition.name), "partition")?;
-        let populations = raw.populations.iter().map(|raw| population(&reader, raw)).collect::<Result<_>>()?;
-        let partitions = raw.partitions.iter().map(|raw| partition(&reader, raw)).collect::<Result<_>>()?;
         let promise = raw.promise.as_ref().map(|raw| LedgerPromise::read(&reader, raw)).transpose()?;
+        let adaptive = promise.clone().filter(|promise| promise.is_adaptive);
+        let of = |raw| Ok(Population { adaptive: adaptive.clone(), ..population(&reader, raw)? });
+        let populations = raw.populations.iter().map(of).collect::<Result<_>>()?;
+        let partitions = raw.partitions.iter().map(|raw| partition(&reader, raw)).collect::<Result<_>>()?;
         let (name, title, rule) = (raw.name, raw.title, raw.rule.into_inner());
         let mut ledger =
             LedgerFile { name, title, rule, promise, populations, partitions, log: Vec::new(), pending: 0 };

@@ -30,8 +30,14 @@ pub struct LeastNoise {
     pub value: Option<Rational>,
     /// Its neighbor on the grid on the less private side.
     pub not_enough: Option<Rational>,
-    /// Whether that neighbor breaks the promise by the account; without a number, whether what was spent before does, so that there is none.
+    /// Whether that neighbor breaks the promise by the account; without a number, whether it is proven that no number of the grid keeps it.
     pub breaks: bool,
+    /// Whether what was spent before breaks the promise, so that there is no number.
+    pub is_spent: bool,
+    /// Whether numbers beyond one that does not keep the promise may keep it: of discrete Gaussian noise, and of noise with a bound.
+    pub may_keep_beyond: bool,
+    /// The decimals of the grid.
+    pub decimals: u32,
     /// Why everything may be more private than the account, which then proves neither.
     pub may_be_more_private: Option<&'static str>,
 }
@@ -43,8 +49,12 @@ pub(super) fn of_last(population: &Population, limit: &Limit, is_by_rho: bool) -
     let Some(question) = question(&law)? else { return Ok(None) };
     let (number, present) = (question.number.name, law.parameter().clone());
     let may_be_more_private = population.may_be_more_private(&ledger);
+    let may_keep_beyond = !is_by_rho && !question.is_monotone(&law);
     let nothing = |breaks| LeastNoise {
         number,
+        is_spent: false,
+        may_keep_beyond,
+        decimals: question.number.decimals,
         present: present.clone(),
         value: None,
         not_enough: None,
@@ -52,7 +62,7 @@ pub(super) fn of_last(population: &Population, limit: &Limit, is_by_rho: bool) -
         may_be_more_private,
     };
     if spends_all(population, limit, is_by_rho)? {
-        return Ok(Some(nothing(true)));
+        return Ok(Some(LeastNoise { is_spent: true, ..nothing(true) }));
     }
     let with = |value: &Rational| ledger.with_law_of_last(&law.with_parameter(value.clone()));
     if is_by_rho {

@@ -193,7 +193,7 @@ impl<'a> Prepared<'a> {
             is_kept,
             before,
             after,
-            conditions: population.conditions(),
+            conditions: population.conditions_of_entries(),
             other_promise: other_promise.map(|line| (line.promise.clone(), line.delta.clone())),
             least_noise: None,
             added: None,

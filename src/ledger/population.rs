@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use super::entry::{LedgerEntry, Spent};
+use super::{
+    entry::{LedgerEntry, Spent},
+    promise::LedgerPromise,
+};
 use crate::{
     account::{
         Composition, Rho,
@@ -25,6 +28,8 @@ pub struct Population {
     pub entries: Vec<LedgerEntry>,
     /// Entries that were added, never published, and for which no noise was drawn: they spent nothing.
     pub never_drawn: Vec<LedgerEntry>,
+    /// The promise of the ledger, where it is one for noise that may follow from results: the account of the entries is then one for other noise.
+    pub(super) adaptive: Option<LedgerPromise>,
 }
 
 /// The hash of what an entry accounts for, in the form that is written and in that of versions up to 0.2.0, which is read as well.
@@ -53,7 +58,7 @@ type Ways = (Vec<Composition>, Vec<String>, bool);
 impl Population {
     /// Records of one kind and what one of them enters.
     pub fn new(name: String, neighbors: Neighbors, entries: Vec<LedgerEntry>) -> Self {
-        Population { name, neighbors, entries, never_drawn: Vec::new() }
+        Population { name, neighbors, entries, never_drawn: Vec::new(), adaptive: None }
     }
 
     /// The account of the population; an error if nothing was entered.
@@ -64,8 +69,19 @@ impl Population {
     }
 
     /// The conditions of what its entries spend, a sentence for each; none holds of the account where it does not hold of every entry.
-    pub fn conditions(&self) -> Vec<String> {
+    pub fn conditions_of_entries(&self) -> Vec<String> {
         self.entries.iter().filter_map(LedgerEntry::conditional).collect()
+    }
+
+    /// The conditions of the account of all entries: also that of a ledger whose noise may follow from results.
+    pub fn conditions(&self) -> Vec<String> {
+        let of_promise = self.adaptive.as_ref().map(|LedgerPromise { epsilon, delta, .. }| {
+            format!(
+                "This account is of noise that was fixed before any result was seen. Where the noise of a release, or whether there is one, followed from earlier results, \
+                 the promise of the ledger holds: epsilon at most {epsilon} at delta = {delta}."
+            )
+        });
+        self.conditions_of_entries().into_iter().chain(of_promise).collect()
     }
 
     /// The names of all entries.

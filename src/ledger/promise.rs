@@ -1,5 +1,11 @@
 //! The promise of a ledger: the epsilon at delta that everything in each of its populations keeps, and the account that decides.
 //!
+//! # What `adaptive` promises
+//!
+//! Where the noise of a release, or whether there is one, follows from earlier results, the sum of rho is a filter: that no addition takes it above the rho of the promise bounds everything
+//! together by the promise (Whitehouse, Ramdas, Rogers & Wu 2023). The sum so far bounds nothing: results that lead to a release with little noise show in that release, and those that lead
+//! to none in its absence.
+//!
 //! # Why `adaptive` never changes
 //!
 //! From false to true: noise chosen by earlier results is covered only if every release from the first on stayed within a bound that was fixed in advance, also in the decision to go on
@@ -37,7 +43,8 @@ impl Basis {
                  whether there is one."
             }
             Basis::SumOfRho => {
-                "This holds also where the noise of a release, or whether there is one, follows from earlier results: the sum of rho decides."
+                "The promise holds also where the noise of a release, or whether there is one, follows from earlier results, if it was fixed before the first of them and every addition \
+                 keeps it: the sum of rho decides. The epsilon so far is of noise that was fixed before any result was seen."
             }
         }
     }

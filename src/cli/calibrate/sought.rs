@@ -96,8 +96,10 @@ impl Args {
         if let Some(path) = &self.out {
             let how = format!("assay calibrate {}: {}", env!("CARGO_PKG_VERSION"), in_words(&request, &[]));
             let unchanged = |_: &str| Some(Rational::from(1));
-            let release =
-                self.subject.described_as(&sought.question, &sought.value)?.calibrated_release(unchanged, &how);
+            let mut described = self.subject.described_as(&sought.question, &sought.value)?;
+            // The relation is that of the ledger beside which the number was sought.
+            described.neighbors = beside.as_ref().map(|beside| beside.neighbors).or(described.neighbors);
+            let release = described.calibrated_release(unchanged, &how);
             release.context("--out")?.write(path).context("--out")?;
             invocation::provenance()?.write_beside(path).context("--out")?;
             page.text(format!("written as a release to {}\n", path.display()));

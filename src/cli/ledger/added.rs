@@ -55,7 +55,7 @@ pub struct AdditionArgs {
     /// That part
     #[arg(long, value_name = "NAME", requires = "partition", requires = "candidate", conflicts_with = "withdraw")]
     part: Option<String>,
-    /// Decide by the sum of rho: it holds also where the noise of a release, or whether there is one, follows from earlier results; where the ledger has a promise, that says it
+    /// Decide by the sum of rho: the promise holds also where the noise of a release, or whether there is one, follows from earlier results; where the ledger has a promise, that says it
     #[arg(long, requires = "candidate", conflicts_with = "withdraw")]
     adaptive: bool,
     /// Mark an entry that was added and never published, with --because: what it spent stays, unless --never-drawn
@@ -160,7 +160,7 @@ fn words(decision: &Decision) -> String {
     text += limit.basis.covers();
     if !limit.is_by_rho(&decision.after) && !limit.is_of_ledger {
         text += &format!(
-            " Where these follow from earlier results, decide by the sum of rho (--adaptive): epsilon at most {}.",
+            " Where these follow from earlier results, let the sum of rho decide (--adaptive): by it epsilon is {} here.",
             decision.after.zcdp_epsilon.upper_text(DIGITS)
         );
     }

@@ -81,7 +81,9 @@ fn notes(decisions: &[Decision]) -> String {
             text += &format!("{}: {}.\n", decision.name, of_least_noise(least));
         }
     }
-    if decisions.iter().any(|decision| decision.least_noise.as_ref().is_some_and(|least| least.value.is_some())) {
+    if decisions.iter().any(|decision| {
+        decision.least_noise.as_ref().is_some_and(|least| least.value.is_some() && least.may_keep_beyond)
+    }) {
         text += "Of discrete Gaussian noise, and of noise with a bound, numbers still further may keep it as well.\n";
     }
     format!("{text}{}\n", limit.basis.covers())
@@ -89,11 +91,12 @@ fn notes(decisions: &[Decision]) -> String {
 
 /// What is known of the number.
 fn of_least_noise(least: &LeastNoise) -> String {
-    let LeastNoise { number, present, value, not_enough, breaks, .. } = least;
+    let LeastNoise { number, present, value, not_enough, breaks, is_spent, decimals, .. } = least;
     let Some(value) = value else {
-        return match breaks {
-            true => format!("what was spent before breaks the promise by this account, whatever {number} is"),
-            false => format!("no {number} was found with which the promise is kept"),
+        return match (is_spent, breaks) {
+            (true, _) => format!("what was spent before breaks the promise by this account, whatever {number} is"),
+            (_, true) => format!("no {number} of up to {decimals} decimals keeps the promise by this account"),
+            _ => format!("no {number} was found with which the promise is kept"),
         };
     };
     let kept = format!(

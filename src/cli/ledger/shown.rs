@@ -47,7 +47,7 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
                 population.entries.iter().map(row).collect(),
             );
         }
-        for condition in population.conditions() {
+        for condition in population.conditions_of_entries() {
             page.text(format!("  {condition}\n"));
         }
         put_withdrawn(&mut page, population);
