@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.object(object);
     page.text(explained.in_words());
     page.lines(&subject::law_notes(&subject));
-    page.lines(&subject.note().into_iter().collect::<Vec<_>>());
+    page.lines(&subject.note().into_iter().chain(subject::more_private_note(&subject)).collect::<Vec<_>>());
     page.say_wider([("epsilon", &explained.epsilon)]);
     page.print()?;
     Ok(Exit::Done)
@@ -107,6 +107,7 @@ impl<'a> Explained<'a> {
                     | Law::Laplace { .. }
                     | Law::TruncatedLaplace { .. }
                     | Law::TruncatedGaussian { .. }
+                    | Law::Staircase { .. }
                     | Law::Table(_)
             )
         };

@@ -24,7 +24,7 @@ use super::{
     output::{self, exact, exact_text},
     progress,
     risk_goal::Of,
-    subject::{self, Resolved, Subject, put_relation},
+    subject::{self, Resolved, Subject, more_private_note, put_relation},
 };
 
 /// Write a certificate that an independent checker (proofs/check.py) can verify
@@ -313,8 +313,9 @@ impl Args {
 
     fn object(&self, &Written { certificate, subject, out, formal, checker }: &Written) -> Value {
         let claim = &certificate.claim;
+        let key = if is_hull(claim, subject) { "hull" } else { what(claim) };
         let mut object = json!({
-            what(claim): { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
+            key: { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
         });
         for (name, given) in claim.question.given() {
             object[name] = given_in_json(&given);
@@ -349,8 +350,15 @@ impl Args {
             (Some(formal), Some(path)) => theorem_in_words(formal, path),
             _ => String::new(),
         };
-        let note = subject.and_then(Resolved::note).map_or(String::new(), |note| format!("\n{note}\n"));
-        let (above, below) = ends_in_words(claim);
+        let notes = subject.into_iter().flat_map(|subject| {
+            let of_hull = is_hull(claim, Some(subject)).then(|| OF_HULL.to_string());
+            [subject.note(), more_private_note(subject), of_hull]
+        });
+        let note: String = notes.flatten().map(|note| format!("\n{note}\n")).collect();
+        let (mut above, mut below) = ends_in_words(claim);
+        if is_hull(claim, subject) {
+            (above, below) = (format!("hull: {above}"), format!("hull: {below}"));
+        }
         format!(
             "{title}\n{neighbors} neighbors, {at}{units}\n\n  {below}\n    {lower_proof}\n  {above}\n    {upper_proof}\n\n\
              Written to {file}. To prove it again: python3 -I {checker} {file}\n{theorem}{note}",
@@ -370,6 +378,16 @@ fn what(claim: &Claim) -> &'static str {
         Question::Scale { .. } => "factor",
         question => question.about(),
     }
+}
+
+/// What a hull is, after the claim.
+const OF_HULL: &str = "hull: the convex hull of the trade-off functions of both directions, a record removed or added. No test has a smaller type II error, and none may have one as \
+                       small; --direction certifies the function of one.";
+
+/// Whether a claim about type II errors is one about the convex hull of both directions, which differ.
+fn is_hull(claim: &Claim, subject: Option<&Resolved>) -> bool {
+    let is_beta = matches!(claim.question, Question::Beta { .. }) && claim.direction.is_none();
+    is_beta && subject.is_some_and(|subject| !subject.total.is_symmetric())
 }
 
 /// The conditions of the claim.

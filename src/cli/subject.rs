@@ -11,6 +11,7 @@ use clap::{
 use dp_assay::{
     Error,
     account::{Account, Answer, Counts, sought::Question},
+    law::Law,
     loss::infinite::InfiniteLoss,
     release::{Neighbors, Release, subject},
 };
@@ -171,7 +172,8 @@ pub fn put_infinite_loss(object: &mut Value, infinite: Option<&InfiniteLoss>, di
 pub fn law_notes(subject: &Resolved) -> Vec<String> {
     let sentence = |infinite: InfiniteLoss| {
         let mass = infinite.mass(12).shown(7);
-        if subject.is_known_by_guarantee() {
+        let infinite = || subject.queries.iter().map(|query| &query.counts.law).filter(|law| law.has_infinite_loss());
+        if infinite().all(|law| matches!(law, Law::Approximate { .. })) {
             return format!(
                 "The guarantee allows outputs that only one of two neighbors can have, with probability {mass}. rho, and every account based on it, covers the other outputs only, at delta minus that probability."
             );

@@ -28,7 +28,8 @@ pub const TAKEN_TWICE: &str = "Every count of the release is counted twice: a ch
 
 /// The same where some queries are guarantees.
 const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice: a changed record leaves one cell and enters another. A guarantee for bounded \
-                                  neighbors is counted once; one for add-remove covers a changed record as two, with twice its epsilon.";
+                                  neighbors is counted once; one for add-remove covers a changed record as two, with twice its epsilon. For a query with a \
+                                  single cell, which no record leaves, this is an upper bound (moves = 0 in a release file states that it does not move).";
 
 /// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
 const SAMPLED: &str = "Poisson samples: both directions are covered, a record removed and a record added, and the worse is shown. rho, and every account by it, ignores the \
@@ -336,9 +337,15 @@ impl Resolved {
     /// Why the mechanism may be more private than the account, in words; `None` if the account is that of the declared mechanism.
     pub fn may_be_more_private(&self) -> Option<&'static str> {
         if self.is_known_by_guarantee() {
-            return Some(
-                "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well",
-            );
+            return Some(match self.is_release_twice {
+                false => {
+                    "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well"
+                }
+                true => {
+                    "some of the noise is known by a guarantee alone, which a mechanism with less loss has as well, and a changed record is counted as leaving and entering each query, \
+                     where it may do neither"
+                }
+            });
         }
         if let Some(why) = self.releases_may_be_more_private {
             return Some(why);
@@ -356,9 +363,16 @@ impl Resolved {
         // A pair attains each guarantee. Of several mechanisms of bounded range, and of a guarantee for groups, the account is a bound.
         let is_range = |query: &QueryPart| query.counts.law.key() == "exponential";
         let is_one = self.total.counts().iter().map(|counts| counts.count).sum::<u64>() == 1;
-        let is_attained = self.group == 1 && (is_one || !self.queries.iter().any(is_range));
+        // So it is where a query is counted twice: no record leaves a single cell, and a changed record is not two in the worst mechanism.
+        let is_bound = self.is_release_twice || self.repeats_a_choice() || self.releases_may_be_more_private.is_some();
+        // A guarantee for one record more or less covers a change, or several records, in steps, of which no mechanism may attain the bound.
+        let release = self.subject.as_deref().and_then(|subject| subject.release.as_ref());
+        let is_in_steps = |query: &QueryPart| is_guarantee(&query.counts.law) && query.counts.shift > 1;
+        let has_steps =
+            release.is_some_and(|release| release.neighbors != self.neighbors) || self.queries.iter().any(is_in_steps);
+        let is_attained = self.group == 1 && !is_bound && !has_steps && (is_one || !self.queries.iter().any(is_range));
         match (self.is_known_by_guarantee(), self.may_be_more_private()) {
-            (true, _) if is_attained && self.releases_may_be_more_private.is_none() => Certified::WorstOfGuarantees,
+            (true, _) if is_attained => Certified::WorstOfGuarantees,
             (_, Some(_)) => Certified::Account,
             (_, None) => Certified::Mechanism,
         }

@@ -365,3 +365,27 @@ fn an_account_of_another_release_is_refused() {
     let asked = twice.defined_by(Definition::of_counts(vec![counts], true));
     assert!(matches!(asked.delta("1/2", 6), Err(Error::Contradiction { .. })));
 }
+
+/// Of which mechanism a number is certified: a guarantee is attained by its worst mechanism, but not where it is counted in steps, or beside a count that may not move.
+#[test]
+fn what_is_counted_twice_or_in_steps_is_certified_for_the_account_alone() {
+    use crate::release::subject::Certified;
+    let release = |neighbors: &str, queries: &str| {
+        let text = format!(
+            "name = 'g'\ntitle = 't'\nsource = 's'\nkind = 'own'\nneighbors = '{neighbors}'\n[[level]]\nname = 'all'\n{queries}"
+        );
+        Subject { release: Some(Release::parse(&text, "g.toml").unwrap()), ..Subject::default() }
+    };
+    let pure = "[[level.query]]\nname = 'p'\nlaw = 'pure'\nepsilon = '1'\n";
+    let total = "[[level.query]]\nname = 'total'\nsigma2 = '4'\ncells = 1\n";
+    let certified = |subject: &Subject| subject.clone().resolve().unwrap().certified_for();
+    assert_eq!(certified(&release("bounded", pure)), Certified::WorstOfGuarantees);
+    assert_eq!(certified(&release("add-remove", &format!("{pure}{total}"))), Certified::WorstOfGuarantees);
+    assert_eq!(certified(&release("bounded", &format!("{total}{pure}"))), Certified::Account);
+    let changed = Subject { neighbors: Some(Neighbors::Bounded), ..release("add-remove", pure) };
+    assert_eq!(certified(&changed), Certified::Account);
+    let one = |text: &str| Subject { singles: vec![Counts::parse("pure", text).unwrap()], ..Subject::default() };
+    assert_eq!(certified(&one("1x3")), Certified::WorstOfGuarantees);
+    assert_eq!(certified(&one("1x3@2")), Certified::Account);
+    assert_eq!(certified(&Subject { group: 2, ..one("1x3") }), Certified::Account);
+}
