@@ -72,6 +72,32 @@ fn truncated_laws_are_audited() {
     assert_eq!(largest["p_value"], 0);
 }
 
+/// Staircase noise: its own draws are consistent, and those of a discrete Laplace law of the same variance are not.
+#[test]
+fn staircase_noise_is_audited() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stairs.txt");
+    let mut drawn = assay(&["sample", "--staircase", "1:4:2", "--count", "50000", "--insecure-seed", "6"]);
+    fs::write(&path, drawn.unwrap().stdout).unwrap();
+    let file = path.display().to_string();
+    let answer = audit(&file, ["--law", "staircase:1:4:2"], 0);
+    assert!(answer["verdict"] == "consistent" && answer["period"] == 4 && answer["first"] == 2, "{answer}");
+    assert_eq!(audit(&file, ["--law", "staircase:1:4:3"], 1)["verdict"], "deviates");
+    assert_eq!(audit(&file, ["--law", "discrete-laplace:0.2602"], 1)["verdict"], "deviates");
+}
+
+/// A draw that is beyond the last interval has the score of that one, and is named; the moments that are printed beside have it.
+#[test]
+fn draws_that_are_cut_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for far in [30, 100] {
+        let file = draws(folder.path(), "10000", move |at, x| if at == 0 { far } else { x });
+        let tests = audit(&file, LAW, 1)["tests"].clone();
+        let mean = tests.as_array().unwrap().iter().find(|test| test["test"] == "mean").unwrap().to_string();
+        assert!(mean.contains("(1 of them beyond 21 or its negative, taken as 21 or its negative)"), "{mean}");
+    }
+}
+
 #[test]
 fn draws_come_through_a_pipe_and_are_drawn() {
     let folder = tempfile::tempdir().unwrap();

@@ -100,11 +100,7 @@ impl Audited {
     /// The tests of a histogram.
     pub fn tests(&self, tally: &Tally) -> Tested {
         let counts = self.bins.counts(tally);
-        let mut tests: Vec<Test> = self
-            .linear()
-            .into_iter()
-            .map(|of| self.linear_test(of, &counts, (tally.draws(), tally.beyond())))
-            .collect();
+        let mut tests: Vec<Test> = self.linear().into_iter().map(|of| self.linear_test(of, &counts, tally)).collect();
         tests.push(self.sign_test(tally));
         tests.push(self.parity_test(tally));
         tests.push(self.mass_test(&counts, tally.draws()));
@@ -136,13 +132,16 @@ impl Audited {
     }
 
     /// A sum of scores on the side of its expectation where it lies.
-    fn linear_test(&self, of: &Linear, counts: &[u64], (draws, beyond): (u64, (u64, i64))) -> Test {
+    fn linear_test(&self, of: &Linear, counts: &[u64], tally: &Tally) -> Test {
+        let draws = tally.draws();
         let scores = self.bins.scores(of.score);
         let sum: i128 = scores.iter().zip(counts).map(|(score, count)| i128::from(*score) * i128::from(*count)).sum();
         let (p, z) = score_test(&self.bins, &scores, draws, sum);
-        let cut = match beyond {
-            (0, _) => String::new(),
-            (many, reach) => format!(" ({many} of them beyond {reach} or its negative, taken as that)"),
+        // Draws beyond the last bin have its score.
+        let (last, score) = (self.bins.end(), self.bins.middle(self.bins.last()));
+        let cut = match tally.at_least(last + 1) {
+            0 => String::new(),
+            many => format!(" ({many} of them beyond {last} or its negative, taken as {score} or its negative)"),
         };
         let what = format!("{}{cut}: {} standard deviations from its expectation", of.about, signed(z));
         Test { name: of.name, draws, statistic: z, p, what }

@@ -100,6 +100,11 @@ impl Bins {
         (middle - self.half, middle + self.half)
     }
 
+    /// The last integer of the last bin, without those beyond.
+    pub fn end(&self) -> i64 {
+        self.ends(self.last).1
+    }
+
     /// The number of draws in each bin.
     pub fn counts(&self, tally: &Tally) -> Vec<u64> {
         let count = |k: i64| {
