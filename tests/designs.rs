@@ -195,23 +195,13 @@ fn a_natural_design_is_estimated_as_far_as_it_goes() {
     );
 }
 
-/// The variances of estimates follow from the design alone: from the files of `measure`, and from noisy measurement files
-/// of levels of which some do not measure single cells.
-#[test]
-fn noisy_measurement_files_of_levels_without_cells_have_the_same_variances() {
+/// A folder with blocks, a spine of six levels, counts, and a release that measures one query at each level.
+fn bureau_folder(levels: [(&str, &str); 6]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     let blocks: Vec<String> = (0..16)
         .map(|at| format!("4400{}0001{:02}{}00{}", 1 + at / 8 * 2, 1 + at / 4 % 2, 1 + at / 2 % 2, at % 2))
         .collect();
-    let levels = [
-        ("US", "detailed"),
-        ("State", "detailed"),
-        ("County", "age"),
-        ("Tract", "some"),
-        ("Block_Group", "detailed"),
-        ("Block", "detailed"),
-    ];
     let mut text =
         "name = \"made\"\ntitle = \"t\"\nsource = \"made up for a test\"\nneighbors = \"add-remove\"\nrho = \"2\"\n\
                     attribute = [{ name = \"age\", size = 2 }, { name = \"race\", size = 3 }]\n\
@@ -227,6 +217,44 @@ fn noisy_measurement_files_of_levels_without_cells_have_the_same_variances() {
     put("blocks.csv", &format!("block\n{}\n", blocks.join("\n")));
     put("counts.csv", &format!("block,age,race,count\n{},0,1,7\n{},1,2,30\n", blocks[0], blocks[9]));
     done(folder.path(), &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"]);
+    folder
+}
+
+/// Files in the Bureau's layout are estimated from the lowest level: what it does not determine is named with the draw.
+#[test]
+fn what_the_bureaus_layout_does_not_determine_is_named_with_the_draw() {
+    let folder = bureau_folder([
+        ("US", "detailed"),
+        ("State", "detailed"),
+        ("County", "detailed"),
+        ("Tract", "age"),
+        ("Block_Group", "age"),
+        ("Block", "age"),
+    ]);
+    let files: Vec<&str> = MEASURE.iter().map(|word| if *word == "noisy" { "nmf" } else { word }).collect();
+    let said = done(folder.path(), &[&files[..], &["--files", "nmf", "--insecure-seed", "3", "--json"]].concat());
+    let answer: Value = serde_json::from_str(&said).unwrap();
+    let of_files: Vec<&Value> =
+        answer["undetermined"].as_array().unwrap().iter().filter(|open| open["files"] == "nmf").collect();
+    assert!(of_files.len() == 1 && of_files[0]["query"] == "detailed", "{answer}");
+    let nmf = ["estimate", "--nmf", "nmf", "--release", "release.toml", "--level", "County", "--out", "nmf.csv"];
+    let refused = refusal(folder.path(), &[&nmf[..], &["--queries", "detailed"]].concat());
+    assert!(refused.contains("Block"), "{refused}");
+    done(folder.path(), &[&nmf[..], &["--queries", "age"]].concat());
+}
+
+/// The variances of estimates follow from the design alone: from the files of `measure`, and from noisy measurement files
+/// of levels of which some do not measure single cells.
+#[test]
+fn noisy_measurement_files_of_levels_without_cells_have_the_same_variances() {
+    let folder = bureau_folder([
+        ("US", "detailed"),
+        ("State", "detailed"),
+        ("County", "age"),
+        ("Tract", "some"),
+        ("Block_Group", "detailed"),
+        ("Block", "detailed"),
+    ]);
     done(folder.path(), &[&MEASURE[..], &["--insecure-seed", "2"]].concat());
     let files: Vec<&str> = MEASURE.iter().map(|word| if *word == "noisy" { "nmf" } else { word }).collect();
     done(folder.path(), &[&files[..], &["--files", "nmf", "--insecure-seed", "3"]].concat());

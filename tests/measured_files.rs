@@ -227,7 +227,7 @@ fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
 fn bad_counts_are_refused_with_their_place_and_nothing_is_written() {
     let folder = prepared();
     for (from, to, says) in [
-        ("440010301001001,0", "440010301001001,3", "line 2, column 2: \"3\" is no value of \"race\""),
+        ("440010301001001,0", "440010301001001,3", "line 2, column 2: the cell is no value of \"race\""),
         ("440010301001001,0,a,adult,7", "440010301001001,0,a,adult,-7", "line 2, column 5"),
         (",7\n", ",1e3\n", "no whole number"),
         (",7\n", ",9999999999999999\n", "line 2, column 5"),
@@ -240,6 +240,12 @@ fn bad_counts_are_refused_with_their_place_and_nothing_is_written() {
             "line 4, column 1: this cell of the block 440010301001000 occurs twice: first in line 3",
         ),
         ("age,count", "ages,count", "unknown column \"age\""),
+        // Counts in place of a header: none of them is quoted.
+        (
+            "block,race,note,age,count",
+            "block,race,note,age,31415",
+            "the first line holds numbers, and a header with names is needed",
+        ),
         ("age,count", "age,counts", "unknown column \"count\""),
         (",7\n", "\n", "cells where the header has"),
     ] {

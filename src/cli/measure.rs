@@ -178,6 +178,9 @@ fn put(measured: Measured, job: &Job, mut page: Page) -> Page {
         page.text(format!("This is draw {number} in this folder; the line above is about this draw alone. {said}\n"));
     }
     page.text(not_determined(measured.undetermined.iter().map(|(said, _)| said.clone())));
+    if let Some(why) = &measured.undecided {
+        page.text(format!("Which queries the counts determine is not known: {why}\n"));
+    }
     page.text(output::insecure(measured.insecure_seed));
     let mut provenance = measured.provenance;
     provenance.command_line = invocation::words();

@@ -13,7 +13,7 @@ pub struct Multiline {
 impl Multiline {
     /// How confidential input is read.
     pub fn reading(&self) -> Reading {
-        Reading { line_breaks: self.multiline, ..Reading::default() }
+        Reading { line_breaks: self.multiline, is_confidential: true, ..Reading::default() }
     }
 }
 

@@ -146,6 +146,30 @@ fn worst_records(worst_paths: &[String]) -> String {
     named.join(", and ")
 }
 
+/// The parts that are missing, in words; empty if none is.
+pub fn missing_in_words(report: &NmfReport) -> String {
+    match (report.missing.described(), report.missing.nation) {
+        (Some(parts), true) => format!("{parts}, nor is the nation\n"),
+        (Some(parts), false) => format!("{parts}: the nation is not compared with its states\n"),
+        (None, true) => "the nation is not in the folder\n".to_string(),
+        (None, false) => String::new(),
+    }
+}
+
+/// The same in JSON.
+pub fn missing_json(report: &NmfReport) -> Value {
+    json!({
+        "nation": report.missing.nation,
+        "states": report.missing.states.iter().map(|state| format!("{state:02}")).collect::<Value>(),
+        "parts": report.missing.halves,
+    })
+}
+
+/// For which files they are taken, where nothing in the folder decides that.
+pub fn assumed_in_words(report: &NmfReport) -> String {
+    report.missing.taken_for_2020().map_or_else(String::new, |said| said + "\n")
+}
+
 /// The files, the parts that are missing, the variances and the constraints, in words.
 fn put_constraints(page: &mut Page, report: &NmfReport) {
     let unused = match &report.unused[..] {
@@ -156,13 +180,7 @@ fn put_constraints(page: &mut Page, report: &NmfReport) {
         [] => String::new(),
         names => format!("of two histograms or of unknown groups, and not understood: {}\n", names.join(", ")),
     };
-    let missing = match (report.missing.described(), report.missing.nation) {
-        (Some(parts), true) => format!("{parts}, nor is the nation\n"),
-        (Some(parts), false) => format!("{parts}: the nation is not compared with its states\n"),
-        (None, true) => "the nation is not in the folder\n".to_string(),
-        (None, false) => String::new(),
-    };
-    let assumed = report.missing.taken_for_2020().map_or_else(String::new, |said| said + "\n");
+    let (missing, assumed) = (missing_in_words(report), assumed_in_words(report));
     let zeros = match report.zeros.len() {
         0 => String::new(),
         1 => format!("one constraint, the same for every unit, fixes {} cells at zero\n", report.zero_cells),
@@ -252,11 +270,7 @@ fn object(report: &NmfReport) -> Value {
         "unused_constraints": report.unused,
         "unread_constraints": report.unread,
         "zeros": { "constraints": report.zeros, "cells": report.zero_cells },
-        "missing": {
-            "nation": report.missing.nation,
-            "states": report.missing.states.iter().map(|state| format!("{state:02}")).collect::<Value>(),
-            "parts": report.missing.halves,
-        },
+        "missing": missing_json(report),
         "fit": report.fit.iter().map(fit_json).collect::<Value>(),
         "sound": report.is_sound(),
     })

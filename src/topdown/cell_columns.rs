@@ -64,8 +64,8 @@ fn cell(table: &CsvTable, columns: &[Column], schema: &Schema) -> Result<u32> {
             let attribute = column.attribute;
             let (first, last) = (&attribute.values[0], &attribute.values[attribute.values.len() - 1]);
             let why = format!(
-                "{:?} is no value of {:?}, which has {first:?} to {last:?}",
-                table.shown(column.at),
+                "{} is no value of {:?}, which has {first:?} to {last:?}",
+                table.quoted(column.at),
                 attribute.name
             );
             table.refuse(column.at + 1, &why)

@@ -240,9 +240,9 @@ impl Request {
 }
 
 impl EstimatedLevel {
-    /// The margin of a total at 95 %: an approximation.
+    /// The margin of a total at 95 %: an approximation, by the upper end of the variance, so that it is not too small where the noise is.
     pub fn margin_95_approx(&self) -> f64 {
-        margin_95_approx(self.variances.mean.approximate())
+        margin_95_approx(self.variances.mean.upper().to_f64())
     }
 
     /// As JSON.

@@ -17,6 +17,7 @@ use super::{
     measure::MeasurementPlan,
     measurement_files::{self, Manifest, MeasurementFile, Said},
     nmf::write::{self, NmfWriter},
+    precise::FAR,
     spending::Spending,
 };
 use crate::{
@@ -151,6 +152,8 @@ pub struct Measured {
     pub unlogged: Option<String>,
     /// The queries that the noisy counts do not determine at levels that do not measure them, in words and as JSON.
     pub undetermined: Vec<(String, Value)>,
+    /// Why it is not known which queries are determined; `None` where it is.
+    pub undecided: Option<String>,
     /// The seed, if anybody who knows it can subtract the noise.
     pub insecure_seed: Option<u64>,
     /// The folder of the noisy counts.
@@ -185,7 +188,10 @@ impl Job {
         let schema = release.schema.clone().unwrap_or_default();
         // Refused before the draw is logged: queries that no estimate could use the budget of, a layout that cannot hold the
         // counts, and a budget that is not known.
-        let undetermined = undetermined(&plan, &saved, &schema).about(JobInput::Release)?;
+        let (mut undetermined, undecided) = undetermined(&plan, &saved, &schema).about(JobInput::Release)?;
+        if self.layout == Layout::Nmf {
+            undetermined.extend(undetermined_in_files(&plan, &saved, &schema).about(JobInput::Release)?);
+        }
         let nmf = match self.layout {
             Layout::Csv => None,
             Layout::Nmf => Some(NmfWriter::new(&plan, &saved, &release).about(JobInput::Layout)?),
@@ -232,6 +238,7 @@ impl Job {
             spending,
             unlogged,
             undetermined,
+            undecided,
             insecure_seed: streams.insecure_seed(),
             out: self.out.clone(),
             provenance,
@@ -315,6 +322,9 @@ impl Measured {
         if !self.undetermined.is_empty() {
             object.insert("undetermined".into(), self.undetermined.iter().map(|(_, json)| json.clone()).collect());
         }
+        if let Some(why) = &self.undecided {
+            object.insert("undetermined_not_known".into(), json!(why));
+        }
         if let Some(seed) = self.insecure_seed {
             object.insert("insecure_seed".into(), json!(seed));
         }
@@ -323,22 +333,55 @@ impl Measured {
 }
 
 /// The queries of a plan that its noisy counts do not determine at some level, in words and as JSON; refused where the
-/// level measures the query itself.
-fn undetermined(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Schema) -> Result<Vec<(String, Value)>> {
+/// level measures the query itself. The second is why it is not known.
+fn undetermined(
+    plan: &MeasurementPlan,
+    saved: &SavedSpine,
+    schema: &Schema,
+) -> Result<(Vec<(String, Value)>, Option<String>)> {
     let design = Design::of_plan(plan, schema);
     let unit = |level: usize, unit: usize| saved.ids.unit(level, unit).into_owned();
     let own = design.own();
     let open = match design.undetermined(&design.all()) {
         Ok(open) => open,
-        // Too large for least squares: nothing is known of it.
-        Err(Error::OutOfRange { .. }) => return Ok(Vec::new()),
+        // Too large for least squares.
+        Err(error @ Error::OutOfRange { .. }) => return Ok((Vec::new(), Some(error.to_string()))),
         Err(other) => return Err(other),
     };
     let (measured, others): (Vec<Undetermined>, Vec<Undetermined>) = open
         .into_iter()
         .partition(|open| own.iter().any(|(level, query)| (*level, query) == (open.level, &open.query)));
     determined::refuse(&measured, &saved.names, &unit)?;
-    Ok(others.iter().map(|open| (open.described(&saved.names, &unit), open.to_json(&saved.names, &unit))).collect())
+    let of = |open: &Undetermined| (open.described(&saved.names, &unit), open.to_json(&saved.names, &unit));
+    Ok((others.iter().map(of).collect(), None))
+}
+
+/// The same of files in the Bureau's layout, whose estimates start from the lowest level and have variances of similar size.
+fn undetermined_in_files(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Schema) -> Result<Vec<(String, Value)>> {
+    let lowest = saved.names.last().map_or("", String::as_str);
+    let open = Design::of_plan(plan, schema).undetermined_from_below()?;
+    let below = open.into_iter().map(|query| {
+        let said = format!(
+            "{query:?} by `assay estimate --nmf`, at any level: it starts from the lowest level, and the queries of {lowest} alone do not determine {query:?}; measure it there, or write --files csv"
+        );
+        (said, json!({ "query": query, "files": "nmf" }))
+    });
+    let mut all: Vec<(String, Value)> = below.collect();
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for query in plan.levels().iter().flatten() {
+        for law in (0..=plan.levels().len()).filter_map(|carried| query.law(carried)) {
+            let variance = Distribution::of(law)?.variance(8).approximate();
+            (least, most) = (least.min(variance), most.max(variance));
+        }
+    }
+    if most > FAR * least {
+        let said = format!(
+            "anything by `assay estimate --nmf`: the largest variance of the noise is {:.1e} times the least, and doubles need at most 1e8; write --files csv",
+            most / least
+        );
+        all.push((said, json!({ "query": null, "files": "nmf" })));
+    }
+    Ok(all)
 }
 
 /// The keys about earlier draws of the same records.

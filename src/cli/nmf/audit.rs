@@ -16,6 +16,7 @@ use dp_assay::{
 };
 use serde_json::{Map, Value, json};
 
+use super::{assumed_in_words, missing_in_words, missing_json};
 use crate::cli::{
     arguments::count,
     audit::{Rate, approximation, shown, test_json},
@@ -119,7 +120,7 @@ pub fn has_masses(audit: &NmfAudit) -> bool {
     audit.sources.iter().any(|source| source.shown.as_ref().is_some_and(|shown| shown.draws > 1))
 }
 
-/// Sentences about exact totals that are not used.
+/// Sentences about exact totals that are not used, and parts that are missing.
 pub fn notes(audit: &NmfAudit) -> String {
     let mut notes = String::new();
     if !audit.unused_totals.is_empty() {
@@ -127,7 +128,7 @@ pub fn notes(audit: &NmfAudit) -> String {
         notes += &format!("Exact totals not used, as a part of the state has no counts here: {}\n", states.join(", "));
     }
     audit.note.iter().for_each(|note| notes += &format!("{note}\n"));
-    notes
+    notes + &missing_in_words(&audit.report) + &assumed_in_words(&audit.report)
 }
 
 fn state(text: &str) -> Result<u32> {
@@ -223,6 +224,7 @@ pub fn object(audit: &NmfAudit, words: &str) -> Value {
         "product": audit.report.product,
         "release": audit.report.release.name,
         "parts": audit.report.parts,
+        "missing": missing_json(&audit.report),
         "draws": { "zeros": audit.draws.0, "totals": audit.draws.1 },
         "sources": sources.collect::<Value>(),
         "tests": records(audit).collect::<Value>(),

@@ -18,11 +18,13 @@ pub struct Reading {
     pub line_breaks: bool,
     /// Whether numbers have a decimal comma.
     pub decimal_comma: bool,
+    /// Whether cells are confidential: messages name their place and never quote them.
+    pub is_confidential: bool,
 }
 
 impl Reading {
     /// The choices for public files: line breaks in quotes are allowed.
-    pub const PUBLIC: Reading = Reading { line_breaks: true, decimal_comma: false };
+    pub const PUBLIC: Reading = Reading { line_breaks: true, decimal_comma: false, is_confidential: false };
 }
 
 /// A table below a header, read row by row; messages name the file, the line and the column.
@@ -127,7 +129,7 @@ impl CsvTable {
         let digits = text.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
         digits.and_then(|text| text.parse().ok()).filter(|value| *value <= most).ok_or_else(|| {
             let ambiguous = ambiguity(self.cell(at));
-            self.refuse(at + 1, &format!("{:?} is no whole number from 0 to {most}{ambiguous}", self.shown(at)))
+            self.refuse(at + 1, &format!("{} is no whole number from 0 to {most}{ambiguous}", self.quoted(at)))
         })
     }
 
@@ -146,13 +148,18 @@ impl CsvTable {
                 true => ": digits with at most one comma are needed, as in 1234,5",
                 false => ambiguity(self.cell(at)),
             };
-            self.refuse(at + 1, &format!("{:?} is no number{hint}", self.shown(at)))
+            self.refuse(at + 1, &format!("{} is no number{hint}", self.quoted(at)))
         })
     }
 
     /// The beginning of a cell, for a message.
     pub fn shown(&self, at: usize) -> String {
         String::from_utf8_lossy(self.cell(at)).chars().take(40).collect()
+    }
+
+    /// The same in quotes; of a confidential file no more than that it is the cell.
+    pub fn quoted(&self, at: usize) -> String {
+        if self.reading.is_confidential { "the cell".to_string() } else { format!("{:?}", self.shown(at)) }
     }
 
     /// An error about the row and one of its columns, counted from one; 0 for the row as a whole.
@@ -172,8 +179,14 @@ pub(crate) fn ambiguity(text: &[u8]) -> &'static str {
     }
 }
 
-/// The message for a missing column.
+/// The message for a missing column. A first line of numbers is no header, and may hold counts.
 pub(crate) fn no_column(names: &[&str], headings: &[String]) -> String {
+    if headings.iter().any(|heading| heading.trim().parse::<f64>().is_ok()) {
+        return format!(
+            "no column {}: the first line holds numbers, and a header with names is needed",
+            names.join(" or ")
+        );
+    }
     if let [name] = names {
         return unknown("column", name, "the header has", headings.iter().map(String::as_str));
     }
@@ -192,7 +205,7 @@ mod tests {
 
     /// All rows as text, or the error message.
     fn read(bytes: &[u8], line_breaks: bool) -> std::result::Result<Vec<Vec<String>>, String> {
-        let reading = Reading { line_breaks, decimal_comma: false };
+        let reading = Reading { line_breaks, ..Reading::default() };
         let mut table = table(bytes, reading).map_err(|why| why.to_string())?;
         let mut rows = vec![table.headings().to_vec()];
         while table.next().map_err(|why| why.to_string())? {
@@ -271,7 +284,7 @@ mod tests {
     fn commas_in_numbers_are_read_where_they_are_declared() {
         let double = |text: &str, decimal_comma: bool| {
             let text = format!("a;b\n{text};x\n");
-            let mut table = table(text.as_bytes(), Reading { line_breaks: false, decimal_comma }).unwrap();
+            let mut table = table(text.as_bytes(), Reading { decimal_comma, ..Reading::default() }).unwrap();
             table.next().unwrap();
             table.double(0).map_err(|why| why.to_string())
         };

@@ -23,7 +23,10 @@ use serde_json::{Value, json};
 
 use self::walk::{Belief, walk};
 use super::{
-    gls::basis::{Basis, Part},
+    gls::{
+        basis::{Basis, Part},
+        problem::Problem,
+    },
     measure::MeasurementPlan,
     nmf::names::parts_of,
 };
@@ -147,6 +150,30 @@ impl<'a> Design<'a> {
             found[at] = true;
         }
         (0..=level).filter(|at| found[*at]).collect()
+    }
+
+    /// The queries of which there is no estimate from files in the Bureau's layout: those that the queries of the lowest level alone do not determine.
+    pub fn undetermined_from_below(&self) -> Result<Vec<String>> {
+        let Some(last) = self.queries.len().checked_sub(1) else { return Ok(Vec::new()) };
+        let beside = self.schema.beside.as_ref().map(|beside| &beside.schema);
+        let mut open = Vec::new();
+        for (schema, is_beside) in [(Some(self.schema), false), (beside, true)] {
+            let Some(schema) = schema else { continue };
+            let is_of = |name: &str| self.schema.asks_beside(name).is_some() == is_beside;
+            let histogram = Histogram::new(schema, &self.queries, &is_of)?;
+            let apart = vec![Part::Total; histogram.sizes.len()];
+            for name in self.queries.iter().flatten().filter(|name| is_of(name)) {
+                if open.contains(name) {
+                    continue;
+                }
+                let problem =
+                    Problem::for_answers(&histogram.sizes, &histogram.levels, &[parts_of(schema, name)?], &apart)?;
+                if !problem.is_level_determined(last) {
+                    open.push(name.clone());
+                }
+            }
+        }
+        Ok(open)
     }
 
     /// For each request, whether the query is not determined, by unit of its level.
