@@ -9,10 +9,10 @@ from typing import Any
 from . import _arrays, _arrow, _pandas, _polars
 from ._counts import Column, MetadataWarning, Table, law_of
 from ._native import verified_rows
-from ._order import warn_of_order
+from ._order import check_order
 
 
-def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_seed: int | None = None) -> Any:
+def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, keep_order: bool = False, insecure_seed: int | None = None) -> Any:
     """Counts with fresh exact noise, of the same type as the argument; nothing is changed in place.
 
     counts: a list or tuple of ints; a one-dimensional numpy array; a Series, Index or array of pandas, a Series of polars, an Array or
@@ -21,22 +21,23 @@ def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_
     column to its noise. Integers become 64-bit ones; those of pandas stay nullable or Arrow's if they were.
 
     Every count is checked before noise is drawn. TypeError for counts that are not integers; ValueError for missing and masked counts, names
-    that no column or more than one column has, and counts or sums that exceed 64 bits.
+    that no column or more than one column has, counts or sums that exceed 64 bits, and rows in the order of their true counts, as those of value_counts() are: the noisy rows
+    would show that order. keep_order=True is for an order that does not come from the counts; an OrderWarning then says so.
 
     Metadata (DataFrame.attrs, the fields of a subclass, that of an Arrow schema and its fields) may hold true counts and is left out, and so
     are categories and levels of an index that no row has: they name keys that were removed. keep_metadata=True copies all of these, and a
-    MetadataWarning lists them. An OrderWarning says that rows are in the order of the true counts, as those of value_counts() are. insecure_seed is for tests: anyone who knows it can subtract the noise.
+    MetadataWarning lists them. insecure_seed is for tests: anyone who knows it can subtract the noise.
     """
     found = _adopted(counts, keep_metadata)
     if isinstance(noise, Mapping):
         if not hasattr(found, "labels"):
             raise TypeError("a dict of noise is for a data frame: give one noise for one list of counts")
-        noisy = _noisy_table(found, noise, insecure_seed)
+        noisy = _noisy_table(found, noise, keep_order, insecure_seed)
     elif hasattr(found, "labels"):
         raise TypeError("noise for a data frame: expected a dict from column to noise, as in {'count': DiscreteGaussian(5)}")
     else:
         law, own = law_of(noise), found.integers()
-        warn_of_order("the rows are", own, found.keys())
+        check_order("the rows are", own, found.keys(), keep_order)
         noisy = found.rebuilt(law.noisy(own, insecure_seed=insecure_seed))
     copied = found.metadata() if keep_metadata else []
     if copied:
@@ -56,7 +57,7 @@ def _adopted(counts: Any, keep: bool) -> Any:
     )
 
 
-def _noisy_table(table: Table, noise: Mapping[Any, Any], insecure_seed: int | None) -> Any:
+def _noisy_table(table: Table, noise: Mapping[Any, Any], keep_order: bool, insecure_seed: int | None) -> Any:
     if not noise:
         raise ValueError("no column is named: without noise the table would be published as it is")
     labels, drawn = table.labels(), {}
@@ -68,7 +69,7 @@ def _noisy_table(table: Table, noise: Mapping[Any, Any], insecure_seed: int | No
             raise type(error)(f"column {name!r}: {error}") from None
     keys = table.keys(set(drawn))
     for name, _, counts in drawn.values():
-        warn_of_order(f"column {name!r}: the rows are", counts, keys)
+        check_order(f"column {name!r}: the rows are", counts, keys, keep_order)
     noisy = {}
     for number, (position, (name, law, counts)) in enumerate(drawn.items()):
         # Each column has a seed of its own, or two columns would have the same noise.

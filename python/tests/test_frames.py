@@ -351,6 +351,9 @@ IN_ORDER: list[tuple[Any, Any]] = [
     (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts(ascending=True), NONE),
     (pandas.Series(SORTED, index=pandas.CategoricalIndex(KEYS)), NONE),
     (pandas.Series(SORTED, index=[2, "c", 1.5]), NONE),
+    (pandas.Series([50, 5], index=["b", "a"]), NONE),
+    (pandas.Series(SORTED, index=["c", "b", "a"]), NONE),  # falling with the keys
+    (pandas.DataFrame({"g": list("xxxyyy"), "k": list("bbaabb")}).groupby("g")["k"].value_counts(), NONE),
     (pandas.Series([50, 5, 5], index=pandas.MultiIndex.from_tuples([("b", 1), ("b", 3), ("b", 2)])), NONE),
     (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().reset_index(name="n"), {"n": NONE}),
     (pandas.DataFrame({"key": list("bbbcca")}).groupby("key").size().sort_values(), NONE),
@@ -363,9 +366,11 @@ IN_ORDER: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("counts", "noise"), IN_ORDER)
-def test_the_order_of_true_counts_is_a_warning(counts: Any, noise: Any) -> None:
-    with pytest.warns(OrderWarning, match="in the order of the true counts, which the noisy ones keep"):
+def test_the_order_of_true_counts_is_refused(counts: Any, noise: Any) -> None:
+    with pytest.raises(ValueError, match="in the order of the true counts, which the noisy ones keep"):
         add_noise(counts, noise)
+    with pytest.warns(OrderWarning, match="in the order of the true counts, which the noisy ones keep"):
+        add_noise(counts, noise, keep_order=True)
 
 
 @pytest.mark.parametrize(
@@ -373,9 +378,10 @@ def test_the_order_of_true_counts_is_a_warning(counts: Any, noise: Any) -> None:
     [
         (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().sort_index(), NONE),
         (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().reindex(["a", "b", "c", "d"], fill_value=0), NONE),
-        (pandas.Series(SORTED, index=["c", "b", "a"]), NONE),  # falling with the keys
+        (pandas.Series(SORTED, index=["a", "b", "c"]), NONE),
         (pandas.Series(SORTED), NONE),  # numbered rows are no keys
-        (pandas.Series([50, 5], index=["b", "a"]), NONE),
+        # One order of keys in every group, as of a code book.
+        (pandas.Series([5, 4, 9, 3], index=pandas.MultiIndex.from_tuples([("x", "m"), ("x", "f"), ("y", "m"), ("y", "f")])), NONE),
         (pandas.Series([4, 4, 4], index=KEYS), NONE),
         (pandas.crosstab(pandas.Series(KEYS * 2 + ["b"]), pandas.Series(["x"] * 7)), {"x": NONE}),
         (pandas.DataFrame({"n": SORTED, "m": [1, 2, 3]}), {"n": NONE, "m": NONE}),
