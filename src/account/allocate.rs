@@ -23,7 +23,7 @@ use crate::{
         stop::Stop,
     },
     noise::DiscreteGaussian,
-    numeric::{Certainty, Enclosure, parallel, rational},
+    numeric::{Certainty, Enclosure, halving::bisect, parallel, rational},
 };
 
 use self::targets::{MOST_SIGMA2, check, most_tried};
@@ -231,12 +231,7 @@ fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, del
         };
         targets.iter().zip(shape).map(|(target, shape)| target.moved().to_f64() / (2.0 * clamped(target, *shape))).sum()
     };
-    let (mut low, mut high) = (-60.0, 60.0);
-    for _ in 0..100 {
-        let middle: f64 = (low + high) / 2.0;
-        if spent(libm::exp(middle)) > rho { low = middle } else { high = middle }
-    }
-    libm::exp(high)
+    libm::exp(bisect([-60.0, 60.0], 100, |ln| spent(libm::exp(ln)) > rho)[1])
 }
 
 /// The rho with rho + 2 sqrt(rho ln(1 / delta)) = epsilon, in doubles; near epsilon = 0, where that is nothing, the rho of Gaussian noise with delta(0) = delta,

@@ -81,7 +81,7 @@ fn epsilon_approx(rho: f64, composition: Option<&Composition>, ln_delta: f64, s:
 fn best_excess(rho: f64, composition: Option<&Composition>, delta: &Delta) -> f64 {
     let ln_delta = ln_approx(delta);
     let start = (-ln_delta / rho).sqrt().clamp(1e-9, 1e12);
-    extremum::golden_section(0.0, start, |s| epsilon_approx(rho, composition, ln_delta, s))
+    extremum::minimum_beyond(0.0, start, |s| epsilon_approx(rho, composition, ln_delta, s))
 }
 
 /// The epsilon that the exact Renyi divergences of the composition imply by the best order, by the same conversion.
@@ -153,7 +153,7 @@ pub fn best_order_delta_approx(rho: f64, composition: Option<&Composition>, epsi
         ln_mgf - s * epsilon + s * libm::log(s) - (s + 1.0) * libm::log1p(s)
     };
     let start = ((epsilon - rho) / (2.0 * rho)).clamp(1e-6, 1e9);
-    libm::exp(ln_delta(extremum::golden_section(0.0, start, ln_delta))).min(1.0)
+    libm::exp(ln_delta(extremum::minimum_beyond(0.0, start, ln_delta))).min(1.0)
 }
 
 fn rho_or_exact(rho: f64, composition: Option<&Composition>, s: f64) -> f64 {
@@ -265,7 +265,7 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
     let start = (-ln_delta.approximate() / rho.to_f64()).sqrt().clamp(1e-9, 1e12);
     let at = |s: &Rational| by_order(s, &ln_mgf(s), &ln_delta).approximate();
     let approximately = |s: f64| rational::from_f64(s).map_or(f64::NAN, |s| at(&s));
-    let best = extremum::golden_section(0.0, start, approximately);
+    let best = extremum::minimum_beyond(0.0, start, approximately);
     around_order(ln_mgf, delta, best, |best, g| extremum::convex_minimum(0.0, best, g))
 }
 

@@ -9,7 +9,11 @@ use super::{
     proven::{self, ProvenP},
     tally::{LAGS, Magnitudes, Pairs, Stream, Tally},
 };
-use crate::{error::Result, law::Law, numeric::Enclosure};
+use crate::{
+    error::Result,
+    law::Law,
+    numeric::{Enclosure, halving::bisect},
+};
 
 /// A law prepared for tests.
 #[derive(Clone, Debug)]
@@ -361,11 +365,7 @@ pub(super) fn tilt(masses: &[f64], scores: &[i64], target: f64) -> f64 {
     while step < end && is_before(if up { step } else { -step }) {
         step *= 2.0;
     }
-    let (mut near, mut far) = (step / 2.0, step);
-    for _ in 0..24 {
-        let middle = near.midpoint(far);
-        if is_before(if up { middle } else { -middle }) { near = middle } else { far = middle }
-    }
+    let [near, far] = bisect([step / 2.0, step], 24, |s| is_before(if up { s } else { -s }));
     let s = near.midpoint(far).min(end);
     if up { s } else { -s }
 }

@@ -12,7 +12,7 @@ use crate::{
     account::{Delta, Rho, conversions},
     error::{Error, Result},
     loss::law::Group,
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, halving::bisect, rational},
     risk::single::Attack,
 };
 
@@ -33,11 +33,7 @@ pub(super) fn orders(rho: &Rho, delta: &Delta, digits: u32) -> Result<(Ends, [Ra
     let Outward { lower, upper, room } = Outward::new(&value, digits)?;
     // At a zero of the derivative of the epsilon by s, rho s^2 + ln(1 + s) is ln(1 / delta), and it grows with s.
     let (rho, goal) = (rho.to_f64(), -Enclosure::rational(delta, 64).ln().approximate());
-    let (mut low, mut high) = (0.0, (goal / rho).sqrt());
-    for _ in 0..200 {
-        let s = f64::midpoint(low, high);
-        *(if rho * s * s + libm::log1p(s) < goal { &mut low } else { &mut high }) = s;
-    }
+    let [low, high] = bisect([0.0, (goal / rho).sqrt()], 200, |s| rho * s * s + libm::log1p(s) < goal);
     let s = f64::midpoint(low, high);
     // At a distance d the height is less by this curvature times d^2 / 2, and chords allow the same above it: half of the margin.
     let curvature = 2.0 * rho + 1.0 / (s * (1.0 + s));

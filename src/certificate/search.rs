@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::law::{Group, Law},
-    numeric::rational,
+    numeric::{halving::bisect, rational},
 };
 
 /// The cost of a sweep over a whole period above which a shorter one is considered, in microseconds of a checker.
@@ -157,12 +157,7 @@ impl Search {
         while ln_alias(long) > target && long < 1e15 {
             long *= 2.0;
         }
-        let mut short = long / 2.0;
-        for _ in 0..12 {
-            let middle = f64::midpoint(short, long);
-            if ln_alias(middle) > target { short = middle } else { long = middle }
-        }
-        long
+        bisect([long / 2.0, long], 12, |period| ln_alias(period) > target)[1]
     }
 
     /// ln of the prefactor of the sum of the nodes, without the number of nodes.

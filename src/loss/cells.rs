@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::{memo::Memo, search::few_bits};
-use crate::error::Result;
+use crate::{error::Result, numeric::halving::bisect};
 
 /// The step of the grid in g: a saddle point is at most half of it away, so that the integrand is at most exp(1/8) times as large.
 const STEP: f64 = 1.0;
@@ -88,16 +88,7 @@ fn place(x: f64) -> f64 {
 
 /// The x > 0 at this place, by bisection of its logarithm.
 fn inverse(wanted: f64) -> f64 {
-    let (mut low, mut high) = (-700_f64, 700_f64);
-    for _ in 0..64 {
-        let middle = low.midpoint(high);
-        if place(libm::exp(middle)) < wanted {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    libm::exp(high)
+    libm::exp(bisect([-700.0, 700.0], 64, |ln| place(libm::exp(ln)) < wanted)[1])
 }
 
 #[cfg(test)]

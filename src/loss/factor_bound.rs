@@ -7,6 +7,7 @@
 use std::f64::consts::PI;
 
 use super::theta;
+use crate::numeric::halving::bisect;
 
 /// A group with the facts that the sieve uses: approximate values suffice because every bound keeps a margin.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub(crate) struct FactorBound {
 const SMALLEST_SIGMA2: f64 = theta::DIRECT_BELOW;
 
 /// The precision of a distance: pi 2^-40.
-const HALVINGS: i32 = 40;
+const HALVINGS: u32 = 40;
 
 /// The same with the numbers that do not depend on the height.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +88,7 @@ impl FactorBound {
         // Where the other terms of psi do not matter the distance is known: the first point of the grid that the halving below would find is searched
         // near it.
         let alone = (2.0 * (cut / self.copies + 2e-15) / self.sigma2).sqrt();
-        let step = PI * 2f64.powi(-HALVINGS);
+        let step = PI * 2f64.powi(-(HALVINGS as i32));
         if 2.0 * PI * self.sigma2 * (PI - alone) > 41.0 {
             let near = (-2..=2).map(|k| ((alone / step).ceil() + f64::from(k)) * step);
             let mut near = near.map(|d| (d, prepared.ln_factor(d) <= -cut));
@@ -97,16 +98,8 @@ impl FactorBound {
                 return Some(d);
             }
         }
-        let (mut inside, mut outside) = (0.0, PI);
-        for _ in 0..HALVINGS {
-            let middle = (inside + outside) / 2.0;
-            if prepared.ln_factor(middle) <= -cut {
-                outside = middle;
-            } else {
-                inside = middle;
-            }
-        }
-        Some(outside)
+        let is_outside = |d: f64| prepared.ln_factor(d) <= -cut;
+        Some(bisect([0.0, PI], HALVINGS, |d| !is_outside(d))[1])
     }
 
     pub(super) fn period(&self) -> f64 {
@@ -172,7 +165,7 @@ pub(super) mod tests {
     /// The distance that is found directly, against the factor on both sides of it.
     #[test]
     fn the_reach_is_the_first_distance_below_the_cut() {
-        let step = PI * 2f64.powi(-HALVINGS);
+        let step = PI * 2f64.powi(-(HALVINGS as i32));
         for sigma2 in [0.31, 0.8, 5.0, 4096.0] {
             let bound = FactorBound { sigma2, weight: 1.0, copies: 3.0, periodic: true };
             for cut in [1e-9, 0.1, 1.0, 12.0, 40.0, 1e3, 1e6] {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::rational,
+    numeric::{halving::bisect, rational},
 };
 
 /// The facts about the sum and the request from which a plan is made, in doubles.
@@ -311,15 +311,7 @@ impl<'a> ContourSearch<'a> {
         while self.ln_aliases(c, long) > target && long < 1e300 {
             long *= 2.0;
         }
-        let mut short = long / 2.0;
-        for _ in 0..12 {
-            let middle = (short + long) / 2.0;
-            if self.ln_aliases(c, middle) > target {
-                short = middle;
-            } else {
-                long = middle;
-            }
-        }
+        let long = bisect([long / 2.0, long], 12, |period| self.ln_aliases(c, period) > target)[1];
         // The approximate truncation error for a cut of zero: see `truncation_error` of the bounds.
         let ln_left_out = match (self.kernel, self.step) {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,

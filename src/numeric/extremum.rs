@@ -2,7 +2,7 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{enclosure::Enclosure, rational};
+use super::{enclosure::Enclosure, halving, rational};
 use crate::error::Result;
 
 /// Encloses the minimum over (left, infinity) of a convex function from three of its values.
@@ -15,7 +15,7 @@ use crate::error::Result;
 /// `None` if the test fails at every distance, for example for a function whose minimum is at the end of the range.
 pub fn convex_minimum(left: f64, start: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
     let approximately = |x: f64| rational::from_f64(x).map_or(f64::NAN, |x| at(&x).approximate());
-    convex_minimum_near(left, golden_section(left, start, approximately), at)
+    convex_minimum_near(left, minimum_beyond(left, start, approximately), at)
 }
 
 /// The same around a point that a search has found.
@@ -120,8 +120,7 @@ pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -
 
 /// A point near the minimum of a convex function on (left, infinity), by bracketing and golden section in the logarithm of the distance
 /// from `left`.
-pub(crate) fn golden_section(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f64 {
-    const RATIO: f64 = 0.618_033_988_749_894_9;
+pub(crate) fn minimum_beyond(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f64 {
     let at = |u: f64| f(left + libm::exp(u));
     let middle = libm::log((start - left).max(1e-12));
     let (mut low, mut high) = (middle - 2.0, middle + 2.0);
@@ -131,20 +130,7 @@ pub(crate) fn golden_section(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f
     while at(high) < at(high - 1.0) && high < 80.0 {
         high += 4.0;
     }
-    let (mut p, mut q) = (high - RATIO * (high - low), low + RATIO * (high - low));
-    let (mut fp, mut fq) = (at(p), at(q));
-    for _ in 0..60 {
-        if fp <= fq {
-            (high, q, fq) = (q, p, fp);
-            p = high - RATIO * (high - low);
-            fp = at(p);
-        } else {
-            (low, p, fp) = (p, q, fq);
-            q = low + RATIO * (high - low);
-            fq = at(q);
-        }
-    }
-    left + libm::exp((low + high) / 2.0)
+    left + libm::exp(halving::golden_section([low, high], 60, at))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 //! | [`root`] | certified roots of decreasing functions |
 //! | [`parallel`] | one function for each of many items, on all threads |
 //! | `effort`, [`clock`] | the priced steps that an answer takes, and the clock of last resort |
+//! | `halving` | bisection and golden section in doubles |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
 pub mod ball;
@@ -26,6 +27,7 @@ pub mod effort;
 pub mod enclosure;
 pub mod extremum;
 pub mod field;
+pub(crate) mod halving;
 pub(crate) mod lattice;
 pub(crate) mod normal;
 pub mod notation;

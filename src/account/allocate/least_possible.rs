@@ -7,7 +7,7 @@ use crate::{
     account::conversions::GaussianProfile,
     error::{Error, Result},
     loss::parameter::{Delta, Epsilon, Rho},
-    numeric::{Certainty, Enclosure, parallel, rational},
+    numeric::{Certainty, Enclosure, halving::bisect, parallel, rational},
 };
 
 /// Lower bound on the weighted error of every allocation that keeps the promise within the bounds of the targets: no allocation is better
@@ -103,12 +103,7 @@ fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rat
 /// The root s >= 3 v of w = lambda m (s - 2 v) / (2 s^3), in doubles; 3 v where the left side is larger everywhere.
 fn root(weight: f64, lambda_m: f64, v: f64) -> f64 {
     let falls = |s: f64| weight * 2.0 * s * s * s < lambda_m * (s - 2.0 * v);
-    let (mut low, mut high) = (libm::log(3.0 * v), 70.0);
-    for _ in 0..120 {
-        let middle = (low + high) / 2.0;
-        if falls(libm::exp(middle)) { low = middle } else { high = middle }
-    }
-    libm::exp(low)
+    libm::exp(bisect([libm::log(3.0 * v), 70.0], 120, |ln| falls(libm::exp(ln)))[0])
 }
 
 /// A lambda at which the minimizers spend the whole budget, in doubles: nearly the best one.
@@ -121,12 +116,7 @@ fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
         };
         targets.iter().map(term).sum()
     };
-    let (mut low, mut high) = (-60.0, 90.0);
-    for _ in 0..70 {
-        let middle: f64 = (low + high) / 2.0;
-        if spent(libm::exp(middle)) > rho { low = middle } else { high = middle }
-    }
-    libm::exp(low)
+    libm::exp(bisect([-60.0, 90.0], 70, |ln| spent(libm::exp(ln)) > rho)[0])
 }
 
 /// Lower bound on w s + lambda m (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least; it is exact except for the width of the

@@ -13,7 +13,10 @@ use rug::Rational;
 
 use super::super::{law::Group, sum::LossSum};
 pub(super) use crate::law::Cumulants;
-use crate::{law::InDoubles, numeric::rational};
+use crate::{
+    law::InDoubles,
+    numeric::{halving::bisect, rational},
+};
 
 /// The tilt for a request, and whether the list computes the number itself or its complement.
 #[derive(Clone, Copy, Debug)]
@@ -199,16 +202,8 @@ impl Outline {
 
     /// The tilt at which an increasing function of it, beyond `from` in the direction of `sign`, passes a target.
     fn solve(&self, from: f64, sign: f64, passed: impl Fn(f64) -> bool) -> f64 {
-        let (mut low, mut high) = (-600.0, libm::log(self.largest_tilt));
-        for _ in 0..70 {
-            let middle: f64 = 0.5 * (low + high);
-            if passed(from + sign * libm::exp(middle)) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        from + sign * libm::exp(high)
+        let at = |ln: f64| from + sign * libm::exp(ln);
+        at(bisect([-600.0, libm::log(self.largest_tilt)], 70, |ln| !passed(at(ln)))[1])
     }
 
     /// The nearest tilt of the grid.

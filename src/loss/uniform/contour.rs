@@ -25,6 +25,7 @@ use crate::{
         ball::{Ball, ComplexBall},
         effort::{self, Effort},
         field::{Field, Real},
+        halving::{bisect, golden_section},
         precision,
         upper_bound::UpperBound,
     },
@@ -47,15 +48,9 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn of(sum: &UniformSum, epsilon: f64) -> Place {
         let height = |c: f64| sum.ln_mgf_approx(c) - c * epsilon - libm::log(c) - libm::log1p(c);
-        // By golden section in ln c.
-        let (mut low, mut high) = (-40.0_f64, 60.0_f64);
-        let share = 0.618_033_988_749_895;
-        while high - low > 1e-6 {
-            let (a, b) = (high - share * (high - low), low + share * (high - low));
-            if height(libm::exp(a)) <= height(libm::exp(b)) { high = b } else { low = a }
-        }
+        let ln_c = golden_section([-40.0, 60.0], 39, |ln_c| height(libm::exp(ln_c)));
         // Of few bits, so that it is a short number.
-        let c = f64::from(libm::exp(0.5 * (low + high)) as f32);
+        let c = f64::from(libm::exp(ln_c) as f32);
         let step = 1e-2 * c;
         let curvature = (height(c + step) + height(c - step) - 2.0 * height(c)) / (step * step);
         let curvature = if curvature > 0.0 { curvature } else { 1.0 / (c * c) };
@@ -147,10 +142,7 @@ impl Request<'_> {
             high *= 2.0;
         }
         let reaches = ln_beyond(high) <= ln_target;
-        for _ in 0..20 {
-            let middle = 0.5 * (low + high);
-            if ln_beyond(middle) > ln_target { low = middle } else { high = middle }
-        }
+        let high = bisect([low, high], 20, |height| ln_beyond(height) > ln_target)[1];
         let nodes = (high / h).ceil().min(most).max(1.0) as i64;
         Ok(Plan { c, h, nodes, right, reaches: reaches && (nodes as f64) < most })
     }

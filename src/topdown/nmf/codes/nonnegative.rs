@@ -14,7 +14,7 @@
 //! Both grow with m, so one end of an interval is the m with x_1 = x, the other that with x_2 = x.
 
 use super::confidence::Confidence;
-use crate::numeric::normal::lower_approx;
+use crate::numeric::{halving, normal::lower_approx};
 
 /// The two ends of the interval of an estimate with a standard deviation, in doubles: an approximation, and under a normal error.
 pub(super) fn interval_approx(estimate: f64, deviation: f64, confidence: &Confidence) -> (f64, f64) {
@@ -50,11 +50,7 @@ fn lower(x: f64, probability: f64) -> f64 {
 
 /// The place where a condition ends that holds from the first number on.
 fn bisect(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (from, to);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if holds(middle) { low = middle } else { high = middle }
-    }
+    let [low, high] = halving::bisect([from, to], 60, holds);
     f64::midpoint(low, high)
 }
 
