@@ -142,8 +142,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.out {
         page.text(format!("written as a release to {}\n", path.display()));
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 impl Found {
@@ -259,8 +258,7 @@ impl Args {
         if let Some(path) = &self.out {
             page.text(format!("written as a release to {}\n", path.display()));
         }
-        page.print()?;
-        Ok(Exit::Done)
+        page.done()
     }
 
     /// The best allocation that is found, and an upper bound on its distance from the optimum.

@@ -157,8 +157,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         args.write_release(path, &request, &found.rows)?;
         page.text(format!("written as a release to {}\n", path.display()));
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// Adds to each level the drawn points of its profiles, as approximations.

@@ -60,6 +60,5 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.note(subject.note());
     page.say_wider([("exact", &accountants.exact)]);
     args.drawn.write(|| ranks::figure(&subject.title, &[accountants.ranks(&delta)]))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }

@@ -112,8 +112,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
     args.drawn.write(|| draw(&subject.title, &curve))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 impl Args {

@@ -54,8 +54,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
     subject::put_directions(&mut object, directions.as_ref());
     subject::put_relation(&mut object, &subject);
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     let (lower, upper) = output::ends(&exact_delta.value);
     page.text(format!(
         "{}\n{} neighbors, epsilon = {}\n\n",
@@ -79,6 +78,5 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.note(subject.note());
     page.note(subject::more_private_note(&subject));
     page.say_wider([("the exact delta", &exact_delta)]);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }

@@ -206,8 +206,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(sentence) = together.as_ref().and_then(Together::sentence) {
         page.text(format!("{sentence}\n"));
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The answer where no epsilon is finite at delta; every other error is returned.
@@ -221,8 +220,7 @@ fn no_epsilon(args: &Args, subject: &Resolved, delta: &Rational, error: anyhow::
     let mut object = json!({ "epsilon": null, "delta": exact(delta) });
     subject::put_infinite_loss(&mut object, Some(&infinite), args.format.digits);
     subject::put_relation(&mut object, subject);
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n{error}.\n", exact_text(delta)));
     page.print()?;

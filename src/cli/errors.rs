@@ -63,8 +63,7 @@ struct Row {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    args.answer()?.print()?;
-    Ok(Exit::Done)
+    args.answer()?.done()
 }
 
 impl Args {

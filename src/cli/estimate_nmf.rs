@@ -252,8 +252,7 @@ pub fn run(
             put(*estimated, &mut page);
         }
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The estimation that the arguments request.

@@ -47,14 +47,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     subject::put_directions(&mut object, whole.epsilon_of_directions(delta, digits)?.as_ref());
     subject::put_infinite_loss(&mut object, whole.infinite_loss().as_ref(), digits);
     subject::put_relation(&mut object, &subject);
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     page.text(explained.in_words());
     page.lines(&subject::law_notes(&subject));
     page.lines(&subject.note().into_iter().chain(subject::more_private_note(&subject)).collect::<Vec<_>>());
     page.say_wider([("epsilon", &explained.epsilon)]);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// An epsilon with what proves its upper end.

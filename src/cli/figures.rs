@@ -154,8 +154,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         });
         page.columns(&["name", "CSV, with an SVG beside it", "what it shows"], cells.collect());
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// Draws figures into a folder, with their tables.
@@ -232,6 +231,5 @@ fn list(args: &Args, items: &[Item]) -> Result<Exit> {
     let mut page = args.form.page();
     page.object(json!({ "figures": items.iter().map(object).collect::<Value>() }));
     page.columns(&["name", "what it shows", "takes"], items.iter().map(row).collect());
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }

@@ -35,8 +35,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(laws);
     let rows = ENTRIES.iter().map(|entry| vec![usage(entry), entry.about.to_string()]).collect();
     page.table(&["option", "COUNT of"], rows);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// An option with its text: `--laplace SCALE[xCOUNT][@SHIFT]`.

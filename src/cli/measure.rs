@@ -199,8 +199,7 @@ fn was_complete(args: &Args, form: Form) -> Result<Exit> {
     let mut page = Page::new(form);
     page.text(format!("The noisy counts in {out} were complete; now their log is as well.\n"));
     page.object(json!({ "out": out, "status": "was complete" }));
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The options that an error of a plan is about: the given ones, and one that is missing.

@@ -131,8 +131,7 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         output::exact_text(&delta),
         worst_records(&worst_paths)
     ));
-    page.print()?;
-    Ok(if report.is_sound() { Exit::Done } else { Exit::No })
+    page.answered(report.is_sound())
 }
 
 /// The records with the largest epsilon, given the levels that are not on their paths.
@@ -321,6 +320,5 @@ fn run_compare(args: &CompareArgs) -> Result<Exit> {
         found.different_exact,
         shown(mean_square),
     ));
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }

@@ -18,7 +18,7 @@ use dp_assay::{account::Answer, chart::Sheet, provenance::Provenance};
 use serde_json::{Map, Value};
 
 use self::piece::{Piece, Table};
-use super::{invocation, output, terminal::Layout, wrap::broken};
+use super::{exit::Exit, invocation, output, terminal::Layout, wrap::broken};
 
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -257,6 +257,23 @@ impl Page {
             many => self
                 .text(format!("\nBelow the requested precision: {many} of the rows above. --json gives both ends.\n")),
         }
+    }
+
+    /// An answer of one record: the object.
+    pub fn answer(&mut self, object: Value) {
+        self.records.push(object.clone());
+        self.object = object;
+    }
+
+    /// Writes the page; the command is done.
+    pub fn done(self) -> Result<Exit> {
+        self.answered(true)
+    }
+
+    /// Writes the page; the exit status is that of the answer.
+    pub fn answered(self, is_yes: bool) -> Result<Exit> {
+        self.print()?;
+        Ok(if is_yes { Exit::Done } else { Exit::No })
     }
 
     /// Writes the page to standard output in its form.

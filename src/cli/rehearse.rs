@@ -183,8 +183,7 @@ fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
         args.out.display(),
         words::confidential(found)
     ));
-    page.print()?;
-    Ok(if found.holds() { Exit::Done } else { Exit::No })
+    page.answered(found.holds())
 }
 
 /// A level for JSON; counted numbers are exact, means and quantiles are approximations in doubles.

@@ -61,8 +61,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let about = format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source);
         page.text(about);
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 fn object(release: &Release) -> Value {

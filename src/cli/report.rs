@@ -125,8 +125,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let paths = [&args.out, &args.nist, &args.registry].into_iter().flatten();
     let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
     page.text(format!("\nwritten to {}\n", names.join(" and ")));
-    page.print()?;
-    Ok(if audit.is_some_and(|audit| audit.verdict.deviates()) { Exit::No } else { Exit::Done })
+    page.answered(!audit.is_some_and(|audit| audit.verdict.deviates()))
 }
 
 impl Args {

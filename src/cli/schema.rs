@@ -44,8 +44,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         page.text("\n");
     }
     put_queries(&mut page, &queries);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// A query, the levels that have it, and the number of its counts.

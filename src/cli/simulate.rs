@@ -77,8 +77,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.svg {
         drawn::write(path, &simulated.figure())?;
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// Trials with each noise.

@@ -108,8 +108,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         page.text(format!("{said}\n"));
     }
     page.text(measure::not_determined(open.iter().map(|open| open.described(&built.names, &unit))));
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The spine, and the files that its plan reads.

@@ -144,8 +144,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let mut page = args.form.page();
         page.object(json!({ "specification": file.display().to_string(), "status": "written" }));
         page.text(format!("The Bureau's SafeTab-P as a specification is in {}.\n", file.display()));
-        page.print()?;
-        return Ok(Exit::Done);
+        return page.done();
     }
     if let Some(folder) = &args.verify_output {
         let job = args.spec.is_some().then(|| public(args)).transpose()?;
@@ -247,8 +246,7 @@ fn country(args: &Args, spec: &Path, delta: Delta) -> Result<PublicJob> {
 fn check(job: &Job, mut page: Page) -> Result<()> {
     let records = job.check(&mut |_| {})?;
     let object = json!({ "status": "no rule is broken", "records": records });
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     page.text(format!("No rule is broken in {records} records (their number is confidential).\n"));
     page.print()
 }
@@ -279,8 +277,7 @@ fn verify(folder: &Path, job: Option<&PublicJob>, mut page: Page) -> Result<Exit
         true => format!("No rule is broken, by the release {against}.\n"),
         false => format!("{} rules are broken.\n{report}", report.count()),
     });
-    page.print()?;
-    Ok(if holds { Exit::Done } else { Exit::No })
+    page.answered(holds)
 }
 
 /// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as the page for

@@ -109,8 +109,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         curves::tradeoff(&subject.title, points)
     })?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 const COLUMNS: [&str; 3] = ["alpha", "beta_lower", "beta_upper"];

@@ -158,8 +158,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         _ => args.level()?,
     };
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<TuningQuestion> {

@@ -78,16 +78,14 @@ impl Args {
             Ok(sought) => sought,
             Err(nothing) => {
                 let object = nothing.json();
-                page.records([object.clone()]);
-                page.object(object);
+                page.answer(object);
                 page.text(nothing.in_words(&request));
                 page.print()?;
                 return Ok(Exit::No);
             }
         };
         let object = sought.json(&request);
-        page.records([object.clone()]);
-        page.object(object);
+        page.answer(object);
         let digits = self.format.shown();
         page.text(sought.in_words(&request, digits));
         law_notes(&sought.subject).iter().for_each(|note| page.text(format!("{note}\n")));
@@ -104,8 +102,7 @@ impl Args {
             invocation::provenance()?.write_beside(path).context("--out")?;
             page.text(format!("written as a release to {}\n", path.display()));
         }
-        page.print()?;
-        Ok(Exit::Done)
+        page.done()
     }
 
     /// Options about noise that is there.

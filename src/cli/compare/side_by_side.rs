@@ -113,8 +113,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Forma
     page.note(columns.iter().find_map(|column| column.subject.note()));
     page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
     drawing.write(|| drawn(&columns, delta))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// A mark for each release: in a row for each accountant, and in one for each level.

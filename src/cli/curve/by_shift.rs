@@ -68,8 +68,7 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
     page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&found));
     args.drawn.write(|| draw(&subject.title, &sizes, &found))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// A whole number of an end of the range.

@@ -23,8 +23,7 @@ pub fn share(part: Option<&str>, combine: bool) -> Result<Share> {
 pub fn put_progress(page: &mut Page, now: &State, states: &[u32]) {
     let (up, rows) = (digits_of(&now.without_up), digits_of(&now.without_rows));
     let object = json!({ "states": digits_of(states), "without_up": up, "without_rows": rows });
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     page.text(match (&up[..], &rows[..]) {
         ([], []) => format!("all {} states are done: run it with --combine\n", states.len()),
         ([], _) => format!("states without rows: {}; run their parts, again if they ran before\n", rows.join(", ")),

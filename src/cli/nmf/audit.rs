@@ -111,8 +111,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.svg {
         drawn::write(path, &figure(&audit))?;
     }
-    page.print()?;
-    Ok(if audit.verdict.deviates() { Exit::No } else { Exit::Done })
+    page.answered(!audit.verdict.deviates())
 }
 
 /// Whether there are draws of an enumerated law, to be drawn.

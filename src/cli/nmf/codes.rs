@@ -32,8 +32,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         true => put_tables(&mut page, &books, &not_formed()?),
         false => put_codes(&mut page, &chosen(&books, &args.variables)?),
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The requested codes, each from the product that has it.

@@ -333,8 +333,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.note(subject.note());
     page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));
     args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// What the other columns are.

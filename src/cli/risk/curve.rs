@@ -113,8 +113,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             [of(|point| point.posterior.approximate()), of(|point| point.power.approximate())],
         )
     })?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The values of a point, in the order of [`COLUMNS`].

@@ -158,8 +158,7 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     }
     let points = || posterior.upper.iter().map(|(value, share)| (*value as f64, share.approximate())).collect();
     args.drawn.write(|| outputs::masses(title.trim(), "X2", vec![("posterior probability of X2", points())]))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -196,8 +195,7 @@ fn decision(
     object["correct_decision_alone"] = alone.to_json();
     object["one_gaussian_error"] = output::enclosure(error.as_ref());
     object["status"] = json!(output::status(decision.met));
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     page.text(title);
     let mut rows = vec![
         row("probability of a correct decision", &decision.correct, digits),
@@ -217,8 +215,7 @@ fn decision(
         ("made wrong by them", &decision.lost),
     ];
     args.drawn.write(|| bars_of(title, &bars))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// Probabilities as bars, drawn from approximations.

@@ -143,8 +143,7 @@ fn outcomes(args: &Args, attack: &Postprocessed, before: &Before, head: &str, mu
         let series = vec![("if the target counts", points(1)), ("if it does not", points(0))];
         outputs::masses(&title, "post-processed count", series)
     })?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The average over the outcomes, for a range of published counts.
@@ -192,8 +191,7 @@ fn range(
                 .collect(),
         )
     })?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 impl Before {

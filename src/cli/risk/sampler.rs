@@ -59,8 +59,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(records);
     sampled.put_text(&mut page);
     args.drawn.write(|| sampled.figure())?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// A sampler's limit beside the exact posterior.

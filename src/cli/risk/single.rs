@@ -268,8 +268,7 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit
     let average = Average::of(attack, origin, args.digits())?;
     let object = average.object(attack, origin);
     let mut page = args.format.page();
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     page.text(describe(attack, origin));
     let (heading, rows) = average.table(attack, args.digits());
     page.table(&heading, rows);
@@ -278,8 +277,7 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit
             "\nThe adversary decides for the target if the released count exceeds the known one by {threshold} or more.\n"
         ));
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// One output.
@@ -302,8 +300,7 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
     if noisy.len() > 1 {
         object["risk_steps"] = sequence.steps.iter().map(Enclosure::to_json).collect();
     }
-    page.records([object.clone()]);
-    page.object(object);
+    page.answer(object);
     page.text(describe(attack, origin));
     let mut rows = vec![
         row("posterior probability that the target counts", &posterior, digits),
@@ -316,8 +313,7 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
         rows.extend(steps.map(|(k, step)| row(&format!("risk of count {} after those before", k + 1), step, digits)));
     }
     page.table(&["", "value"], rows);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// Of one noisy count: its probability if the target counts, the posterior, the risk, its probability if the target does not count,
@@ -377,6 +373,5 @@ fn range(args: &Args, attack: &Attack, (from, to): (i64, i64), origin: Option<&O
     let points = |k: usize| (from..=to).zip(&values).map(|(n, row)| (n as f64, row[k].approximate())).collect();
     let title = format!("One noisy count: rho = {}, prior = {}", exact_text(&attack.rhos()[0]), attack.prior());
     args.drawn.write(|| outputs::of_one_count(&title, points(1), points(0)))?;
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }

@@ -65,8 +65,7 @@ pub(super) fn run(asked: &Asked, rate: &Rational, mut page: Page) -> Result<Exit
     ));
     page.object(json!({ "false_alarm_rate": exact(rate), "power": POWER, "shows_approx": records.clone() }));
     page.records(records);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The draws of each level and query: those of a folder, or as many of each as the user states.
