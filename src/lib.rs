@@ -44,6 +44,7 @@
 //! - [`provenance`]: the program, command line and inputs of an answer or a file.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //! - [`deployments`]: published privacy parameters of real deployments, judged, and entries of the public registry.
+//! - [`document`]: texts of headings, paragraphs, lists and tables, and a renderer for each form.
 //! - [`memo`]: a memo that an auditor signs: a statement, its numbers, certificates, and the hashes of all files.
 //! - [`sheet`]: a release in the forms of others: the points of NIST SP 800-226, and an entry of the Deployments Registry.
 //!
@@ -60,6 +61,8 @@ pub mod certificate;
 pub mod chart;
 #[cfg(feature = "mechanisms")]
 pub mod deployments;
+#[cfg(feature = "mechanisms")]
+pub mod document;
 #[cfg(feature = "mechanisms")]
 pub mod draws;
 pub mod error;

@@ -10,9 +10,10 @@ use std::{
 };
 
 /// The rooms from the bottom up. A room imports only from those before it.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "numeric",
     "io",
+    "document",
     "law",
     "loss",
     "noise",

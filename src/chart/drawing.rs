@@ -72,6 +72,11 @@ impl Sheet {
         Sheet::new(columns.split_whitespace().flat_map(both))
     }
 
+    /// The table with these rows, each with one cell per column.
+    pub fn with_rows(self, rows: Vec<Vec<String>>) -> Self {
+        Sheet { rows, ..self }
+    }
+
     /// Adds a row with one cell per column.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
@@ -79,11 +84,15 @@ impl Sheet {
 
     /// The table as CSV.
     pub fn csv(&self) -> String {
-        let cell = |text: &String| match text.contains([',', '"', '\n']) {
+        let cell = |text: &String| match text.contains([',', '"', '\n', '\r']) {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
             false => text.clone(),
         };
-        let line = |row: &Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
+        // A line without a character would be no row.
+        let line = |row: &Vec<String>| match row.as_slice() {
+            [only] if only.is_empty() => "\"\"\n".to_string(),
+            cells => cells.iter().map(cell).collect::<Vec<_>>().join(",") + "\n",
+        };
         std::iter::once(&self.header).chain(&self.rows).map(line).collect()
     }
 }

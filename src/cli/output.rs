@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dp_assay::{loss::second::SecondEnclosure, numeric::Enclosure, provenance::Provenance};
+use dp_assay::{document::Table, loss::second::SecondEnclosure, numeric::Enclosure, provenance::Provenance};
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
@@ -58,16 +58,16 @@ pub fn text(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes rows under a heading, each column as wide as its widest cell; `right` gives the columns that are set right.
-pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool, layout: Layout) -> Result<()> {
-    let table = aligned_text(heading, rows, right, layout);
+/// Writes a table, each column as wide as its widest cell.
+pub fn aligned(table: &Table, layout: Layout) -> Result<()> {
+    let lines = aligned_text(table, layout);
     if layout.has_colour {
         // The stream of clap's help: it also translates colour for terminals that know no escape sequences.
         progress::end();
-        anstream::stdout().lock().write_all(table.as_bytes())?;
+        anstream::stdout().lock().write_all(lines.as_bytes())?;
         return Ok(());
     }
-    text(&table)
+    text(&lines)
 }
 
 /// No column is made wider for a single word than this.
@@ -77,7 +77,7 @@ const MOST_WORD: usize = 24;
 ///
 /// If the table is too wide, text is wrapped and set left: first that of the last column, then of the widest ones with text,
 /// until it fits. On a terminal columns of names, which have no blanks, are made narrower as well; numbers never are.
-fn widths(heading: &[String], rows: &[Vec<String>], layout: Layout) -> (Vec<usize>, Vec<bool>) {
+fn widths(Table { heading, rows, .. }: &Table, layout: Layout) -> (Vec<usize>, Vec<bool>) {
     // No column becomes narrower than this.
     let narrow = if layout.may_cut { 12 } else { 24 };
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
@@ -127,11 +127,10 @@ fn is_number(cell: &str) -> bool {
 }
 
 /// The lines of a table.
-fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool, layout: Layout) -> String {
-    let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
-    let (widths, broken) = widths(&heading, rows, layout);
+fn aligned_text(table: &Table, layout: Layout) -> String {
+    let (widths, broken) = widths(table, layout);
     let mut out = String::new();
-    for (number, row) in std::iter::once(&heading).chain(rows).enumerate() {
+    for (number, row) in std::iter::once(&table.heading).chain(&table.rows).enumerate() {
         let lines = |(column, cell): (usize, &String)| match broken.get(column) == Some(&true) {
             true => wrapped(cell, widths[column]),
             false => vec![cell.clone()],
@@ -149,7 +148,7 @@ fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) ->
                 let cell = cell.get(at).map_or("", String::as_str);
                 let cell = if layout.may_cut && broken[column] { cut(cell, *width) } else { cell.to_string() };
                 let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
-                let is_right = right(column) && broken.get(column) != Some(&true);
+                let is_right = table.is_right(column) && broken.get(column) != Some(&true);
                 let shown = terminal::styled(&cell, style(column).filter(|_| !cell.is_empty()));
                 line += &if is_right { format!("{padding}{shown}") } else { format!("{shown}{padding}") };
             }
@@ -166,17 +165,6 @@ fn cut(word: &str, width: usize) -> String {
         true => word.chars().take(width.saturating_sub(1)).chain(['\u{2026}']).collect(),
         false => word.to_string(),
     }
-}
-
-/// Writes rows as CSV under a header line.
-pub fn csv(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(out());
-    writer.write_record(header)?;
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    writer.flush()?;
-    Ok(())
 }
 
 /// An end of an enclosure as a JSON number or text.
@@ -360,7 +348,8 @@ mod tests {
     fn a_wide_table_breaks_the_words_of_its_last_column() {
         let long = ["word"; 40].join(" ");
         let rows = [vec!["a".to_string(), long.clone()], vec!["bb".to_string(), "short".to_string()]];
-        let piped = |rows| aligned_text(&["name", "what"], rows, |column| column > 0, Layout::PIPED);
+        let piped =
+            |rows: &[Vec<String>]| aligned_text(&Table::numbers("", &["name", "what"], rows.to_vec()), Layout::PIPED);
         let table = piped(&rows);
         assert!(table.lines().all(|line| line.chars().count() <= Layout::PIPED.width), "{table}");
         assert!(table.lines().count() > 3 && table.contains("\n      word"), "{table}");
@@ -370,14 +359,12 @@ mod tests {
     #[test]
     fn a_table_fits_a_terminal_and_keeps_its_numbers() {
         let row = |cells: [&str; 4]| cells.map(String::from).to_vec();
-        let rows = [
+        let rows = vec![
             row(["pl94-persons-us-total-rounded-with-a-long-name", "16.4677511843", "-8.00 %", "agrees"]),
             row(["b", "17849145/1041158", "-", "disproved"]),
         ];
-        let heading = ["id", "epsilon", "change", "verdict"];
-        let on = |width, has_colour| {
-            aligned_text(&heading, &rows, |k| (1..3).contains(&k), Layout { width, may_cut: true, has_colour })
-        };
+        let table = Table::numbers("", &["id", "epsilon", "change", "verdict"], rows).with_words([0, 3]);
+        let on = |width, has_colour| aligned_text(&table, Layout { width, may_cut: true, has_colour });
         let narrow = on(60, false);
         assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
         for whole in ["16.4677511843", "17849145/1041158", "-8.00 %", "\u{2026}"] {
@@ -386,7 +373,7 @@ mod tests {
         // If even the numbers do not fit, they are still not cut.
         assert!(on(40, false).contains("17849145/1041158"));
         // Wide enough: as in a pipe.
-        assert_eq!(on(200, false), aligned_text(&heading, &rows, |k| (1..3).contains(&k), Layout::PIPED));
+        assert_eq!(on(200, false), aligned_text(&table, Layout::PIPED));
         let coloured = on(200, true);
         assert!(
             coloured.starts_with("\u{1b}[1mid\u{1b}[0m") && coloured.contains("\u{1b}[31mdisproved\u{1b}[0m"),

@@ -3,10 +3,6 @@
 //! A command fills a [`Page`] from top to bottom, in reading order, and gives it the JSON object and the records of the same
 //! answer. [`Page::print`] decides once which of them is printed.
 
-mod latex;
-mod markdown;
-mod piece;
-
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -14,10 +10,14 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use dp_assay::{account::Answer, chart::Sheet, provenance::Provenance};
+use dp_assay::{
+    account::Answer,
+    chart::Sheet,
+    document::{Block, Table, latex, markdown},
+    provenance::Provenance,
+};
 use serde_json::{Map, Value};
 
-use self::piece::{Piece, Table};
 use super::{exit::Exit, invocation, output, terminal::Layout, wrap::broken};
 
 /// The form of an answer.
@@ -127,7 +127,7 @@ impl<T: ValueEnum> FormOrFiles<T> {
 pub struct Page {
     form: Form,
     provenance: Option<Provenance>,
-    pieces: Vec<Piece>,
+    pieces: Vec<Block>,
     object: Value,
     records: Vec<Value>,
     /// A file for the rows as well, and its rows if they are others.
@@ -182,8 +182,8 @@ impl Page {
     pub fn text(&mut self, text: impl Into<String>) {
         let text = text.into();
         match self.pieces.last_mut() {
-            Some(Piece::Text(before)) => *before += &text,
-            _ => self.pieces.push(Piece::Text(text)),
+            Some(Block::Lines(before)) => *before += &text,
+            _ => self.pieces.push(Block::Lines(text)),
         }
     }
 
@@ -196,38 +196,39 @@ impl Page {
 
     /// A line of its own, if there is a note; after a table with an empty line between.
     pub fn note(&mut self, note: Option<String>) {
-        let between = if matches!(self.pieces.last(), Some(Piece::Table(_))) { "\n" } else { "" };
+        let between = if matches!(self.pieces.last(), Some(Block::Table(_))) { "\n" } else { "" };
         note.iter().for_each(|note| self.text(format!("{between}{note}\n")));
     }
 
     /// A table of numbers: all but its first column are set right.
     pub fn table<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
-        self.push(heading, rows, |column| column > 0);
+        self.push(Table::numbers("", heading, rows));
     }
 
     /// The same if the first two columns name the row.
     pub fn table_of_pairs<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
-        self.push(heading, rows, |column| column > 1);
+        self.push(Table::numbers("", heading, rows).with_words(0..2));
     }
 
     /// A table of text: every column is set left.
     pub fn columns<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
-        self.push(heading, rows, |_| false);
+        self.push(Table::numbers("", heading, rows).of_words());
     }
 
-    /// Text and tables in Markdown, as in a certificate.
-    pub fn markdown(&mut self, text: &str) {
-        for piece in markdown::pieces(text) {
-            match piece {
-                Piece::Text(text) => self.text(text),
-                table => self.pieces.push(table),
+    /// A table.
+    pub fn push(&mut self, table: Table) {
+        self.pieces.push(Block::Table(table));
+    }
+
+    /// Parts of a document, an empty line between them.
+    pub fn blocks(&mut self, blocks: Vec<Block>) {
+        for (at, block) in blocks.into_iter().enumerate() {
+            self.text(if at > 0 { "\n" } else { "" });
+            match block {
+                Block::Table(table) => self.push(table),
+                words => self.text(words.plain()),
             }
         }
-    }
-
-    fn push<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>, right: fn(usize) -> bool) {
-        let heading = heading.iter().map(ToString::to_string).collect();
-        self.pieces.push(Piece::Table(Table { heading, rows, right }));
     }
 
     /// The answer as one JSON object.
@@ -285,11 +286,10 @@ impl Page {
         }
         if let Some((path, points)) = &self.file {
             let sheet = match points.as_ref().unwrap_or(&self.records) {
-                records if records.is_empty() => self.first_table(),
-                records => {
-                    let (header, rows) = flat(records);
-                    sheet_of(header, rows)
+                records if records.is_empty() => {
+                    self.pieces.iter().find_map(Block::table).map_or_else(|| Sheet::new([""; 0]), sheet)
                 }
+                records => flat(records),
             };
             sheet.write(path).context(self.file_option)?;
             invocation::provenance()?.write_beside(path).context(self.file_option)?;
@@ -300,53 +300,29 @@ impl Page {
                 None => output::json(&self.object),
             },
             Form::Csv => self.print_csv(),
-            Form::Md => output::text(&markdown::page(&self.pieces)),
-            Form::Latex => output::text(&latex::page(&self.pieces)),
+            Form::Md => output::text(&markdown::blocks(&self.pieces)),
+            Form::Latex => output::text(&latex::blocks(&self.pieces)),
             Form::Table => {
                 let layout = Layout::of_stdout();
-                self.pieces.iter().try_for_each(|piece| match piece {
-                    Piece::Text(text) => output::text(&broken(text, layout.text_width())),
-                    Piece::Table(Table { heading, rows, right }) => {
-                        let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-                        output::aligned(&heading, rows, right, layout)
-                    }
+                self.pieces.iter().try_for_each(|piece| match piece.table() {
+                    None => output::text(&broken(&piece.plain(), layout.text_width())),
+                    Some(table) => output::aligned(table, layout),
                 })
             }
         }
     }
 
-    /// The first table of the text, for a page without records.
-    fn first_table(&self) -> Sheet {
-        let table = self.pieces.iter().find_map(|piece| match piece {
-            Piece::Table(table) => Some(table),
-            Piece::Text(_) => None,
-        });
-        table.map_or_else(|| Sheet::new([""; 0]), |table| sheet_of(table.heading.clone(), table.rows.clone()))
-    }
-
     fn print_csv(self) -> Result<()> {
         if !self.records.is_empty() {
-            let (header, rows) = flat(&self.records);
-            return output::csv(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows);
+            return output::text(&csv_text(&self.records));
         }
-        let tables = self.pieces.into_iter().filter_map(|piece| match piece {
-            Piece::Table(table) => Some(table),
-            Piece::Text(_) => None,
-        });
-        for (position, table) in tables.enumerate() {
-            if position > 0 {
-                output::text("\n")?;
-            }
-            output::csv(&table.heading.iter().map(String::as_str).collect::<Vec<_>>(), table.rows)?;
-        }
-        Ok(())
+        let tables: Vec<String> = self.pieces.iter().filter_map(Block::table).map(|table| sheet(table).csv()).collect();
+        output::text(&tables.join("\n"))
     }
 }
 
-fn sheet_of(header: Vec<String>, rows: Vec<Vec<String>>) -> Sheet {
-    let mut sheet = Sheet::new(header);
-    rows.into_iter().for_each(|row| sheet.push(row));
-    sheet
+fn sheet(table: &Table) -> Sheet {
+    Sheet::new(&table.heading).with_rows(table.rows.clone())
 }
 
 /// The parts of a page that is drawn elsewhere.
@@ -356,8 +332,8 @@ pub struct Shown {
     pub object: Value,
     /// Its rows with all digits.
     pub records: Vec<Value>,
-    /// The tables: the text before each, its heading and its rows.
-    pub tables: Vec<(String, Vec<String>, Vec<Vec<String>>)>,
+    /// The tables, each with the text before it.
+    pub tables: Vec<(String, Table)>,
     /// The text after the last table.
     pub rest: String,
 }
@@ -369,8 +345,8 @@ impl Page {
         let (mut tables, mut text) = (Vec::new(), String::new());
         for piece in self.pieces {
             match piece {
-                Piece::Text(more) => text += &more,
-                Piece::Table(Table { heading, rows, .. }) => tables.push((std::mem::take(&mut text), heading, rows)),
+                Block::Table(table) => tables.push((std::mem::take(&mut text), table)),
+                words => text += &words.plain(),
             }
         }
         Shown { object: self.object, records: self.records, tables, rest: text }
@@ -378,14 +354,8 @@ impl Page {
 }
 
 /// Records as CSV.
-pub fn csv_text(records: &[Value]) -> Result<String> {
-    let (header, rows) = flat(records);
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header)?;
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+pub fn csv_text(records: &[Value]) -> String {
+    flat(records).csv()
 }
 
 /// A record of cells in columns, as they are.
@@ -401,9 +371,9 @@ pub fn record(columns: &[&str], row: &[String], status: &str) -> Value {
     record
 }
 
-/// Records as a header and rows: a column for each key, in the order of first occurrence; a missing key
+/// Records as a table: a column for each key, in the order of first occurrence; a missing key
 /// gives an empty cell.
-fn flat(records: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
+fn flat(records: &[Value]) -> Sheet {
     let records: Vec<Map<String, Value>> = records.iter().map(|record| flat_record(record, "")).collect();
     let mut header: Vec<String> = Vec::new();
     let mut known: BTreeSet<&str> = BTreeSet::new();
@@ -418,7 +388,7 @@ fn flat(records: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
         Some(other) => other.to_string(),
     };
     let rows = records.iter().map(|record| header.iter().map(|key| cell(record.get(key))).collect()).collect();
-    (header, rows)
+    Sheet::new(header).with_rows(rows)
 }
 
 /// Keys of inner objects are joined to those of the outer one by `_`; lists stay JSON.
@@ -442,27 +412,16 @@ mod tests {
 
     use super::*;
 
-    /// A page with text, numbers that need care, and names that are special in markup.
-    pub(super) fn pieces() -> Vec<Piece> {
-        let mut page = Page::new(Form::Table);
-        page.text("a * b_c: 5 %\n2nd line\n\n");
-        let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
-        page.table(&["", "delta", "lower by"], vec![row(["x | y", "1.5e-11", "8.50 %"]), row(["R&D", "<= 2", "-"])]);
-        page.text("\nThe end");
-        page.text(".\n");
-        page.pieces
-    }
-
     #[test]
     fn records_are_flattened_under_all_their_keys() {
         let records = [
             json!({ "name": "a, b", "epsilon": { "lower": 1.5, "upper": 2 }, "met": true }),
             json!({ "name": "c", "level": null, "more": { "inner": { "deep": "x" } }, "list": [1, 2] }),
         ];
-        let (header, rows) = flat(&records);
-        assert_eq!(header, ["name", "epsilon_lower", "epsilon_upper", "met", "level", "more_inner_deep", "list"]);
-        assert_eq!(rows[0], ["a, b", "1.5", "2", "true", "", "", ""]);
-        assert_eq!(rows[1], ["c", "", "", "", "", "x", "[1,2]"]);
+        assert_eq!(
+            csv_text(&records),
+            "name,epsilon_lower,epsilon_upper,met,level,more_inner_deep,list\n\"a, b\",1.5,2,true,,,\nc,,,,,x,\"[1,2]\"\n"
+        );
     }
 
     #[test]

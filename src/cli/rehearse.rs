@@ -175,8 +175,7 @@ fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
         page.text(format!("{sentence}\n"));
     }
     page.text("\n");
-    let table = words::levels(found);
-    page.table(&table.heading, table.rows);
+    page.push(words::levels(found));
     page.text(format!(
         "\nmargin, covers: stated for a cell, and certified; seen: before suppression and replacement. Published: after both.\n\
          written to {0}; the page is {0}/rehearsal.html\n{1}\n",

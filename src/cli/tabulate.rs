@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::Delta,
+    document::Block,
     safetab::{
         country::CountrySpecification,
         schema::TotalsCheck,
@@ -280,9 +281,8 @@ fn verify(folder: &Path, job: Option<&PublicJob>, mut page: Page) -> Result<Exit
     page.answered(holds)
 }
 
-/// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as the page for
-/// people.
-fn put_certificate(page: &mut Page, certificate: Value, text: &str) {
+/// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as a text.
+fn put_certificate(page: &mut Page, certificate: Value, text: Vec<Block>) {
     let named = |name: String, whole: &Value| {
         let keys = ["rho", "pure_epsilon", "epsilon", "zcdp_epsilon", "bounded"];
         let keys = keys.iter().filter_map(|key| Some((key.to_string(), whole.get(key)?.clone())));
@@ -296,13 +296,13 @@ fn put_certificate(page: &mut Page, certificate: Value, text: &str) {
     }
     page.records([named("whole run".to_string(), &certificate)]);
     page.object(certificate);
-    page.markdown(text);
+    page.blocks(text);
 }
 
 /// Reports the budget that a run would spend.
 fn dry_run(public: &PublicJob, mut page: Page) -> Result<()> {
     let DryRun { account, page: text } = public.dry_run()?;
-    put_certificate(&mut page, account, &text);
+    put_certificate(&mut page, account, text);
     page.print()
 }
 
@@ -316,7 +316,8 @@ fn release(job: &Job, mut page: Page) -> Result<()> {
     match outcome {
         Outcome::Released { certificate, page: text, records, unlogged } => {
             unlogged.iter().for_each(|why| mechanism::warn_unlogged(why));
-            put_certificate(&mut page, certificate, &format!("{text}\nThe release is in {out}.\n"));
+            put_certificate(&mut page, certificate, text);
+            page.text(format!("\nThe release is in {out}.\n"));
             // For the user at the terminal, and not in stored output.
             if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
                 eprintln!("{records} records were tabulated (confidential: not in the release)");

@@ -163,7 +163,7 @@ fn write(args: &Args, folder: &Path, sections: &[Section], object: &Value, prove
     if args.reproducible {
         return Ok(report::write(folder, &[("REPORT.md", &markdown)])?);
     }
-    let csv = csv_text(&sections.iter().flat_map(records).collect::<Vec<_>>())?;
+    let csv = csv_text(&sections.iter().flat_map(records).collect::<Vec<_>>());
     let json = format!("{:#}\n", output::with_provenance(object, provenance));
     report::write(folder, &[("REPORT.md", &markdown), ("REPORT.csv", &csv), ("REPORT.json", &json)])?;
     Ok(provenance.write_beside(&folder.join("REPORT.csv"))?)

@@ -1,11 +1,11 @@
 //! An answer in all its forms: the numbers of the command, words, charts and tables.
 
 use anyhow::Result;
-use dp_assay::chart::Figure;
+use dp_assay::{chart::Figure, document::Table};
 use serde_json::{Value, json};
 
 use super::{ask::Question, exports::Export};
-use crate::cli::{output, page::csv_text, report::tables::Table};
+use crate::cli::{output, page::csv_text};
 
 /// The parts of an answer.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Parts {
             // With all digits, for readers whose JSON numbers are doubles.
             "json": (!self.answer.is_null()).then(|| format!("{:#}\n", self.answer)),
             "answer": self.answer,
-            "csv": csv_text(&self.records)?,
+            "csv": csv_text(&self.records),
             "said": self.said,
             "charts": self.charts,
             "tables": self.tables,
@@ -66,18 +66,18 @@ pub fn table(table: &Table) -> Value {
 }
 
 /// A table with some red rows.
-pub fn marked(table: &Table, red: &[usize]) -> Value {
-    json!({ "caption": table.caption, "heading": table.heading, "rows": table.rows, "has_whole": table.has_whole, "red": red })
+pub fn marked(Table { caption, heading, rows, strong, .. }: &Table, red: &[usize]) -> Value {
+    json!({ "caption": caption, "heading": heading, "rows": rows, "has_whole": !strong.is_empty(), "red": red })
 }
 
 /// The tables of a command's page: the last line before each is its caption; the text before that line is returned.
-pub fn tables_of(shown: Vec<(String, Vec<String>, Vec<Vec<String>>)>) -> (Vec<Value>, Vec<String>) {
+pub fn tables_of(shown: Vec<(String, Table)>) -> (Vec<Value>, Vec<String>) {
     let (mut tables, mut said) = (Vec::new(), Vec::new());
-    for (before, heading, rows) in shown {
+    for (before, mut one) in shown {
         let mut lines: Vec<&str> = before.lines().filter(|line| !line.trim().is_empty()).collect();
-        let caption = lines.pop().unwrap_or_default();
+        one.caption = lines.pop().unwrap_or_default().to_string();
         said.extend(lines.into_iter().map(String::from));
-        tables.push(json!({ "caption": caption, "heading": heading, "rows": rows, "has_whole": false, "red": [] }));
+        tables.push(table(&one));
     }
     (tables, said)
 }

@@ -3,14 +3,13 @@
 use rug::Rational;
 
 use super::{
-    document::Block,
-    draft::table,
     folder::Request,
     number::Number,
     sentence::{borne, unborne},
 };
 use crate::{
     certificate::{Certificate, Question},
+    document::{Block, table},
     error::{Error, Result},
     law::Direction,
     numeric::{Enclosure, rational},
@@ -69,7 +68,7 @@ pub(super) fn numbers(all: &[Stated]) -> Block {
     };
     table(
         "Decisions, posteriors and tests: the truth lies between both ends.",
-        vec!["", "at least", "at most", "certificate"],
+        &["", "at least", "at most", "certificate"],
         all.iter().map(row).collect(),
         &[0, 3],
     )

@@ -3,16 +3,16 @@
 use std::{fs, path::Path};
 
 use super::{
-    document::{Block, Document, Section, Table},
     folder::{File, Memo, Request, SUMS, sums},
     number::{Number, slug},
     sentence::SAID,
 };
 use crate::{
     certificate::{CHECKER, CHECKER_PAGE},
+    document::{Block, Document, origin, section, table, text},
     error::{Error, Result},
     io::{
-        provenance::{COMMIT, Content, Input, VERSION, command_line, sha256_of_text},
+        provenance::{Input, VERSION, sha256_of_text},
         reading::{MOST_BYTES, read_text},
     },
 };
@@ -105,7 +105,7 @@ impl Draft {
         let mut about = std::mem::take(&mut self.about);
         about.push(format!("Date of this memo: {}.", request.date));
         let mut sections = vec![
-            section("Statement", self.statement.iter().cloned().map(Block::Text).collect()),
+            section("Statement", self.statement.iter().cloned().map(text).collect()),
             section("Numbers", std::mem::take(&mut self.numbers)),
             section("Certificates", self.about_certificates()),
         ];
@@ -149,20 +149,15 @@ impl Draft {
     fn about_certificates(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         if self.certificates.is_empty() {
-            blocks.push(Block::Text(
-                "No certificate was written: every number of this memo rests on the program alone.".to_string(),
-            ));
+            blocks.push(text("No certificate was written: every number of this memo rests on the program alone."));
         } else {
-            blocks.push(Block::Text(
-                "A certificate has a claim and the hints from which the checker proves it again, with its own arithmetic and without this \
+            blocks.push(text("A certificate has a claim and the hints from which the checker proves it again, with its own arithmetic and without this \
                  program. The checker proves the claim about the counts and the noise that the certificate lists; that these are the counts and \
-                 the noise of the inputs is this program's reading of them."
-                    .to_string(),
-            ));
+                 the noise of the inputs is this program's reading of them."));
             let row = |file: &File| vec![file.name.clone(), file.about.clone()];
             blocks.push(table(
                 "The certificates and their claims.",
-                vec!["file", "claim"],
+                &["file", "claim"],
                 self.certificates.iter().map(row).collect(),
                 &[0, 1],
             ));
@@ -170,26 +165,16 @@ impl Draft {
         if !self.without.is_empty() {
             let rows = by_reason(&self.without);
             let caption = "Numbers without a certificate: proven by this program, and by no independent checker.";
-            blocks.push(table(caption, vec!["number", "reason"], rows, &[0, 1]));
+            blocks.push(table(caption, &["number", "reason"], rows, &[0, 1]));
         }
         blocks
     }
 
     fn origin(&self, request: &Request) -> Vec<Block> {
-        let mut facts = vec![
-            vec!["program".to_string(), format!("assay {VERSION}, commit {COMMIT}")],
-            vec!["command".to_string(), command_line(&request.command)],
-        ];
         let is_copied =
             |input: &Input| self.inputs.iter().any(|file| input.sha256().is_some_and(|sha256| sha256 == file.sha256()));
-        for input in request.inputs.iter().chain(&self.named).filter(|input| !is_copied(input)) {
-            let content = match &input.content {
-                Content::Sha256(sha256) => format!("{}, SHA-256 {sha256}", input.name),
-                Content::Confidential => format!("{}, confidential and not hashed", input.name),
-                Content::NotHashed => format!("{}, not hashed", input.name),
-            };
-            facts.push(vec!["input".to_string(), content]);
-        }
+        let others = request.inputs.iter().chain(&self.named).filter(|input| !is_copied(input));
+        let facts = origin(&request.command, others);
         let row = |file: File| vec![file.name.clone(), file.about.clone(), file.sha256()];
         // A certificate's claim is in its own table.
         let short = |file: File| match file.name.starts_with("certificates/") {
@@ -197,10 +182,10 @@ impl Draft {
             false => file,
         };
         vec![
-            table("The program and the command.", vec!["", ""], facts, &[0, 1]),
+            table("The program and the command.", &["", ""], facts, &[0, 1]),
             table(
                 "The files beside this memo. SHA256SUMS lists them; its own SHA-256 is above the signature.",
-                vec!["file", "content", "SHA-256"],
+                &["file", "content", "SHA-256"],
                 self.files().into_iter().map(short).map(row).collect(),
                 &[0, 1, 2],
             ),
@@ -225,15 +210,6 @@ fn by_reason(without: &[(String, String)]) -> Vec<Vec<String>> {
     rows.into_iter().map(|(names, why)| vec![names.join(", "), why.to_string()]).collect()
 }
 
-fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
-    Section { heading, blocks }
-}
-
-/// A table of a memo; `words` are its columns of text.
-pub(super) fn table(caption: &str, heading: Vec<&'static str>, rows: Vec<Vec<String>>, words: &[usize]) -> Block {
-    Block::Table(Table { caption: caption.to_string(), heading, rows, words: words.to_vec() })
-}
-
 /// Upper bound on the ways of a claim that takes the checker a few seconds.
 const FEW_UNITS: usize = 20;
 
@@ -253,12 +229,12 @@ fn time_of_checks(units: &[usize]) -> String {
 
 fn how_to_check(units: &[usize], hash: &str) -> Vec<Block> {
     vec![
-        Block::Text(format!(
+        text(format!(
             "With a browser and nothing else: open {CHECK_PAGE} of this folder and choose the files of the folder certificates. The page proves every certificate again, \
              without a network, and says what each proves. Choose {SAID} after them: the page says which certificate bears each sentence of the Statement, and refuses a sentence \
              that none bears and that does not say so. Compare the Statement on the paper with it. The page does not compare the files with {SUMS}."
         )),
-        Block::Text(format!(
+        text(format!(
             "With Python 3.9 or newer and nothing else installed, in this folder. HASH below is the SHA-256 of {SUMS} that stands above the signature: take it from the \
              signed paper. The command compares {SUMS} with it and every file with {SUMS}, names every file and link that was added, proves every certificate again, and prints the Statement \
              from {SAID}, with the certificate that bears each sentence. Its exit status is 0 if nothing was changed, added or removed, every certificate is proven, and every sentence is \
@@ -266,12 +242,12 @@ fn how_to_check(units: &[usize], hash: &str) -> Vec<Block> {
              them, so they are not compared."
         )),
         Block::Commands(vec![format!("python3 -I {CHECK} --signed {hash}")]),
-        Block::Text(time_of_checks(units)),
-        Block::Text(format!(
+        text(time_of_checks(units)),
+        text(format!(
             "With the hash every change of the files beside the memo is found. Without it, sha256sum -c {SUMS} finds every change and removal of them that leaves {SUMS} as it was, but no added file. \
              Python without -I may run a file of the folder in place of one of its own."
         )),
-        Block::Text(format!(
+        text(format!(
             "SHA-256 of {CHECK}: {}; of {CHECK_PAGE}: {}. A changed checker may print anything, so first compare them with proofs/{CHECK} and proofs/{CHECK_PAGE} of the source of assay \
              {VERSION}, or run those.",
             sha256_of_text(CHECKER),
@@ -282,13 +258,19 @@ fn how_to_check(units: &[usize], hash: &str) -> Vec<Block> {
 
 fn signature(hash: &str) -> Vec<Block> {
     vec![
-        Block::Text(format!("SHA-256 of {SUMS}, which lists all files beside this memo: {hash}")),
-        Block::Text(
+        text(format!("SHA-256 of {SUMS}, which lists all files beside this memo: {hash}")),
+        text(
             "The signature says that the signer has read this memo and compared the inputs with what is published about them. If the certificates were \
-             checked, the lines below name the day and the computer."
-                .to_string(),
+             checked, the lines below name the day and the computer.",
         ),
-        Block::Fields(vec!["Certificates checked on", "with (computer, Python)", "Name", "Organization", "Place and date", "Signature"]),
+        Block::Fields(vec![
+            "Certificates checked on",
+            "with (computer, Python)",
+            "Name",
+            "Organization",
+            "Place and date",
+            "Signature",
+        ]),
     ]
 }
 

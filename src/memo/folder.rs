@@ -4,9 +4,10 @@ use std::path::Path;
 
 use rug::Rational;
 
-use super::{date::Date, document::Document, html, markdown};
+use super::date::Date;
 use crate::{
     account::Delta,
+    document::{Document, html, markdown},
     error::Result,
     io::{
         files::{check_free, fill_folder, write_text},
@@ -92,8 +93,10 @@ impl Memo {
     /// All files of the folder: the two forms of the memo, the files beside it, and `SHA256SUMS`, which lists these files beside it.
     pub fn all_files(&self) -> Vec<File> {
         let form = |name: &str, text: String| File { name: name.to_string(), text, about: "this memo".to_string() };
-        let mut all =
-            vec![form("memo.html", html::page(&self.document)), form("memo.md", markdown::text(&self.document))];
+        let mut all = vec![
+            form("memo.html", html::document(&self.document)),
+            form("memo.md", markdown::document(&self.document)),
+        ];
         all.extend(self.files.iter().cloned());
         all.sort_by(|a, b| a.name.cmp(&b.name));
         let about = "the SHA-256 of all files but the memo".to_string();

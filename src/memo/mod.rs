@@ -1,12 +1,10 @@
 //! A memo that an auditor signs: a statement in words, its numbers, their certificates and how to check them, the assumptions, and
-//! the SHA-256 of all files. One structure, [`Document`], gives the page and the Markdown.
+//! the SHA-256 of all files. One [`Document`](crate::document::Document) gives the page and the Markdown.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `folder` | the memo as a folder of files, and its request |
 //! | [`date`] | its date |
-//! | [`document`] | its text, in sections |
-//! | `html`, `markdown` | the two forms of the text |
 //! | `number` | a certified number with its certificate, or the reason why there is none |
 //! | `sentence` | the sentences of a Statement, which certificates bear or which say that they have none |
 //! | `decisions` | decisions at a prior, posteriors of events, and tests |
@@ -15,11 +13,8 @@
 
 pub mod date;
 mod decisions;
-pub mod document;
 mod draft;
 mod folder;
-pub mod html;
-pub mod markdown;
 mod number;
 mod of_ledger;
 mod of_published;
@@ -27,7 +22,6 @@ mod of_release;
 mod sentence;
 
 pub use date::Date;
-pub use document::Document;
 pub use folder::{File, Memo, Request, check_folder};
 pub use of_ledger::of_ledger;
 pub use of_published::of_published;

@@ -5,8 +5,7 @@ use std::path::Path;
 use rug::Rational;
 
 use super::{
-    document::Block,
-    draft::{Draft, changed, common_assumptions, common_limits, table},
+    draft::{Draft, changed, common_assumptions, common_limits},
     folder::{Memo, Request},
     number::{Number, reason, slug},
     sentence::{borne, least_epsilon, quotable, quoted, unborne},
@@ -17,6 +16,7 @@ use crate::{
         ledger::{Balance, Ledger},
     },
     certificate::{Certificate, Question},
+    document::{Block, table},
     error::{Error, Result},
     io::{provenance::sha256_of_text, reading::read_text},
     ledger::{Kind, LedgerEntry, LedgerFile, Population, log_path},
@@ -165,16 +165,8 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
 fn table_of(population: &Population, lines: &[Line]) -> Block {
     let (name, neighbors) = (&population.name, population.neighbors);
     table(
-        &format!("{name}, {} neighbors ({}): the truth lies between both ends.", neighbors.name(), neighbors.meaning()),
-        vec![
-            "",
-            "rho",
-            "epsilon, at least",
-            "epsilon, at most",
-            "compared with",
-            "which gives, at most",
-            "certificate",
-        ],
+        format!("{name}, {} neighbors ({}): the truth lies between both ends.", neighbors.name(), neighbors.meaning()),
+        &["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives, at most", "certificate"],
         lines.iter().map(row).collect(),
         &[0, 4, 6],
     )

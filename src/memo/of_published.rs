@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use super::{
-    draft::{Draft, common_assumptions, common_limits, table},
+    draft::{Draft, common_assumptions, common_limits},
     folder::{Memo, Request},
     number::{Number, reason, slug},
     sentence::unborne,
 };
 use crate::{
     certificate::Certificate,
+    document::table,
     error::{Error, Result},
     io::reading::read_text,
     numeric::parallel,
@@ -48,13 +49,13 @@ pub fn of_published(name: &str, request: &Request) -> Result<Memo> {
     };
     draft.numbers = vec![table(
         "The values: as printed and as recomputed. The digits of a computed value are proven.",
-        vec!["value", "place", "printed", "computed", "verdict", "certificate"],
+        &["value", "place", "printed", "computed", "verdict", "certificate"],
         rows.iter().zip(&certificates).map(cells).collect(),
         &[0, 1, 4, 5],
     )];
     let remarks: Vec<Vec<String>> = rows.iter().filter_map(remarks).collect();
     if !remarks.is_empty() {
-        draft.numbers.push(table("Remarks on the values.", vec!["value", "remark"], remarks, &[0, 1]));
+        draft.numbers.push(table("Remarks on the values.", &["value", "remark"], remarks, &[0, 1]));
     }
     for (row, number) in rows.iter().zip(&certificates) {
         match number {

@@ -6,7 +6,7 @@ use rug::Rational;
 
 use super::{
     decisions::{Stated, numbers, question, stated},
-    draft::{Draft, changed, common_assumptions, common_limits, table},
+    draft::{Draft, changed, common_assumptions, common_limits},
     folder::{Memo, Request},
     number::{Number, slug},
     sentence::{borne, definition, least_epsilon, unborne},
@@ -17,6 +17,7 @@ use crate::{
         compared::{Against, Compared},
     },
     certificate::Question,
+    document::table,
     error::{Error, Result},
     io::provenance::sha256_of_text,
     numeric::{Enclosure, parallel, rational},
@@ -67,13 +68,13 @@ pub fn of_release(
     draft.numbers = vec![
         table(
             "Epsilon: the truth lies between both ends.",
-            vec!["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives", "certificate"],
+            &["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives", "certificate"],
             lines.iter().map(row).collect(),
             &[0, 4, 6],
         ),
         table(
             "The advantage of an adversary: delta at epsilon = 0, the largest difference of the probabilities of a set of outputs under two neighbors.",
-            vec!["", "at least", "at most", "certificate"],
+            &["", "at least", "at most", "certificate"],
             vec![vec!["all".to_string(), advantage.lower.clone(), advantage.upper.clone(), advantage.file()]],
             &[0, 3],
         ),

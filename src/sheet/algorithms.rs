@@ -1,13 +1,13 @@
 //! The sections of the sheet on mechanisms, composition, utility, bias and implementation.
 
 use super::{
-    blocks::{missing, plural, table, text},
+    blocks::{missing, plural},
     figures::{Figures, QueryLine, SHOWN},
     open::Point,
 };
 use crate::{
+    document::{Block, table, text},
     law::Law,
-    memo::document::Block,
     numeric::{Enclosure, rational},
 };
 
@@ -20,7 +20,7 @@ pub(super) fn mechanisms(figures: &Figures) -> Vec<Block> {
     };
     let mut said = vec![table(
         "The mechanism of each query, independent of all others: the counts that differ between neighbors, and by how much each; noise of a law is drawn for each count alone.",
-        vec!["query", "mechanism", "parameters", "counts", "sensitivity of each"],
+        &["query", "mechanism", "parameters", "counts", "sensitivity of each"],
         figures.queries.iter().map(row).collect(),
         &[0, 1, 2],
     )];
@@ -84,7 +84,7 @@ pub(super) fn utility(figures: &Figures) -> Vec<Block> {
         ),
         table(
             "The error of the noise of one count: rounded up, before any post-processing.",
-            vec!["query", "standard deviation", "margin, 95 %"],
+            &["query", "standard deviation", "margin, 95 %"],
             figures.queries.iter().map(row).collect(),
             &[0],
         ),

@@ -1,30 +1,16 @@
-//! Parts of a sheet: paragraphs, tables, and numbers as text.
+//! Parts of a sheet: open points, and numbers as text.
 
 use rug::Rational;
 
 use super::{figures::SHOWN, open::Point};
 use crate::{
-    memo::document::{Block, Table},
+    document::{Block, text},
     numeric::{Enclosure, rational},
 };
-
-/// A paragraph.
-pub(super) fn text(text: impl Into<String>) -> Block {
-    Block::Text(text.into())
-}
 
 /// A point that the file cannot answer.
 pub(super) fn missing(point: Point) -> Block {
     text(point.sentence())
-}
-
-pub(super) fn table(
-    caption: impl Into<String>,
-    heading: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-    words: &[usize],
-) -> Block {
-    Block::Table(Table { caption: caption.into(), heading, rows, words: words.to_vec() })
 }
 
 /// A number of things, in words.

@@ -4,7 +4,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | `figures` | the certified numbers of a sheet |
-//! | `blocks` | paragraphs, tables, and numbers as text |
+//! | `blocks` | open points, and numbers as text |
 //! | `open` | the points that no release file answers |
 //! | `nist` | the sheet of NIST SP 800-226, as a document in sections |
 //! | `algorithms` | its sections on mechanisms, composition, utility and bias |

@@ -3,14 +3,13 @@
 
 use super::{
     algorithms,
-    blocks::{missing, plural, table, text, upper},
+    blocks::{missing, plural, upper},
     figures::{Figures, Line, SHOWN},
     open::Point,
 };
 use crate::{
     account::{Account, Counts, conversions},
-    io::provenance::{COMMIT, Content, VERSION, command_line},
-    memo::document::{Block, Document, Section},
+    document::{Block, Document, origin, section, table, text},
     numeric::{Enclosure, rational},
 };
 
@@ -42,10 +41,6 @@ pub fn document(figures: &Figures) -> Document {
         section("Provenance", provenance(figures)),
     ];
     Document { title, about, sections }
-}
-
-fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
-    Section { heading, blocks }
 }
 
 /// The proven ends of an epsilon, as text.
@@ -111,7 +106,7 @@ fn guarantee(figures: &Figures) -> Vec<Block> {
         text(said),
         table(
             "The guarantee in the variants of differential privacy.",
-            vec!["variant", "parameters", "from"],
+            &["variant", "parameters", "from"],
             rows,
             &[0, 1, 2],
         ),
@@ -150,7 +145,7 @@ fn parameters(figures: &Figures) -> Vec<Block> {
                 "Parameters at delta = {delta}, rounded up; {sides}. Right: correct decisions of 100, at most, at prior {prior}. Posterior: {}.",
                 unit.posterior_of_events(&delta)
             ),
-            vec!["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
+            &["", "rho", "epsilon, at least", "epsilon, at most", "right of 100", "posterior"],
             figures.lines().map(row).collect(),
             &[0],
         ),
@@ -270,25 +265,15 @@ fn to_complete() -> Vec<Block> {
 
 fn provenance(figures: &Figures) -> Vec<Block> {
     let request = figures.request;
-    let mut rows = vec![
-        vec!["program".to_string(), format!("assay {VERSION}, commit {COMMIT}")],
-        vec!["command".to_string(), command_line(&request.command)],
-    ];
-    rows.extend(figures.release.map(|release| vec!["source of the release".to_string(), release.source.clone()]));
-    for input in &request.inputs {
-        let content = match &input.content {
-            Content::Sha256(sha256) => format!("{}, SHA-256 {sha256}", input.name),
-            Content::Confidential => format!("{}, confidential and not hashed", input.name),
-            Content::NotHashed => format!("{}, not hashed", input.name),
-        };
-        rows.push(vec!["input".to_string(), content]);
-    }
+    let mut rows = origin(&request.command, request.inputs.iter());
+    let source = figures.release.map(|release| vec!["source of the release".to_string(), release.source.clone()]);
+    rows.splice(2..2, source);
     let proof = |line: &Line| vec![line.name.clone(), line.epsilon.proof.to_string()];
     vec![
-        table("The program, the command and the inputs.", vec!["", ""], rows, &[0, 1]),
+        table("The program, the command and the inputs.", &["", ""], rows, &[0, 1]),
         table(
             "The engine that certified each epsilon.",
-            vec!["", "engine"],
+            &["", "engine"],
             figures.lines().map(proof).collect(),
             &[0, 1],
         ),

@@ -2,19 +2,20 @@
 
 use anyhow::Result;
 use dp_assay::{
-    deployments::{Snapshot, Verdict, View},
-    provenance::{COMMIT, Content, VERSION},
+    deployments::{Snapshot, Verdict, View, view::Check},
+    document::{
+        Table,
+        html::{self, contents, origin, page as page_of, section, table_with},
+    },
 };
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::super::{
-    output::exact_text,
-    report::document::{POLICY, STYLE, figure},
-};
-use super::found::{Found, on_scale};
+use super::super::{output::exact_text, report::document::figure};
+use super::found::{Found, accounts, on_scale};
 
-/// The style of this page alone.
-const OWN: &str = include_str!("style.css");
+/// The style of a report, and that of this page alone.
+const STYLE: &str =
+    concat!(include_str!("../report/reading.css"), include_str!("../report/style.css"), include_str!("style.css"));
 
 const CONTENTS: [(&str, &str); 4] = [
     ("all", "All deployments"),
@@ -30,35 +31,19 @@ pub fn page(found: &Found, is_reproducible: bool) -> Result<String> {
     } else {
         "Privacy parameters of real deployments, judged"
     };
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(OWN)) }
-            }
-            body {
-                header {
-                    h1 { (title) }
-                    p.about { (found.count()) ": " (found.tally()) }
-                    @if !found.is_of_registry { (as_of(&found.snapshot)) }
-                    nav aria-label="Contents" {
-                        ul { @for (id, name) in CONTENTS { li { a href={ "#" (id) } { (name) } } } }
-                    }
-                }
-                main {
-                    (all(found)?)
-                    (wrong(found))
-                    (each(found))
-                    (origin(found, is_reproducible))
-                }
-            }
-        }
+    let header = html! {
+        h1 { (title) }
+        p.about { (found.count()) ": " (found.tally()) }
+        @if !found.is_of_registry { (as_of(&found.snapshot)) }
+        (contents(CONTENTS.iter()))
     };
-    Ok(page.into_string() + "\n")
+    let main = html! {
+        (all(found)?)
+        (wrong(found))
+        (each(found))
+        (origin(&found.provenance, is_reproducible))
+    };
+    Ok(page_of(title, STYLE, header, main))
 }
 
 /// The day, the commit of the registry, what its entries are, and where to object.
@@ -85,16 +70,6 @@ fn id(view: &View) -> String {
     format!("d-{}", view.name.chars().map(plain).collect::<String>())
 }
 
-fn section(at: usize, inner: Markup) -> Markup {
-    let (id, name) = CONTENTS[at];
-    html! {
-        section id=(id) aria-labelledby={ "h-" (id) } {
-            h2 id={ "h-" (id) } { (name) }
-            (inner)
-        }
-    }
-}
-
 fn verdict(of: Verdict) -> Markup {
     html! { span class={ "verdict " (of.word()) } { (of.said()) } }
 }
@@ -109,38 +84,36 @@ fn all(found: &Found) -> Result<Markup> {
         ),
         "Squares: an upper bound from what is printed. Circles: exact, where noise and counts are known. Approximate places; the table has the numbers.",
     )?;
-    Ok(section(
-        0,
-        html! {
-            div.said {
-                p { "All on one scale: epsilon at delta = " (delta) ", and of 100 yes/no guesses about one unit at even odds, how many are right at most (50 is blind guessing)." }
-                p { "The units differ, and with them the protection: an epsilon for a day or an event is not one for a person. So the tables and the panels are by unit." }
-            }
-            (chart)
-            @for (heading, views) in found.groups() {
-            @if let Some(heading) = heading { h3 { (heading) } }
-            div.scroll tabindex="0" role="group" aria-label=(heading.unwrap_or("All entries")) {
-                table.all {
-                    caption { span { "≤: an upper bound from what is printed; without a sign: exact, to the last digit shown." } }
-                    thead {
-                        tr {
-                            th scope="col" { "deployment" }
-                            // A narrow screen shows the first columns.
-                            th.text scope="col" { "verdict" }
-                            th scope="col" { "epsilon at " (delta) }
-                            th scope="col" { "right of 100" }
-                            th.text scope="col" { "printed" }
-                            th.text scope="col" { "printed by" }
-                            th.text scope="col" { "unit" }
-                            th.text scope="col" { "per" }
-                        }
+    let inner = html! {
+        div.said {
+            p { "All on one scale: epsilon at delta = " (delta) ", and of 100 yes/no guesses about one unit at even odds, how many are right at most (50 is blind guessing)." }
+            p { "The units differ, and with them the protection: an epsilon for a day or an event is not one for a person. So the tables and the panels are by unit." }
+        }
+        (chart)
+        @for (heading, views) in found.groups() {
+        @if let Some(heading) = heading { h3 { (heading) } }
+        div.scroll tabindex="0" role="group" aria-label=(heading.unwrap_or("All entries")) {
+            table.all {
+                caption { span { "≤: an upper bound from what is printed; without a sign: exact, to the last digit shown." } }
+                thead {
+                    tr {
+                        th scope="col" { "deployment" }
+                        // A narrow screen shows the first columns.
+                        th.text scope="col" { "verdict" }
+                        th scope="col" { "epsilon at " (delta) }
+                        th scope="col" { "right of 100" }
+                        th.text scope="col" { "printed" }
+                        th.text scope="col" { "printed by" }
+                        th.text scope="col" { "unit" }
+                        th.text scope="col" { "per" }
                     }
-                    tbody { @for view in views { (row(view)) } }
                 }
+                tbody { @for view in views { (row(view)) } }
             }
-            }
-        },
-    ))
+        }
+        }
+    };
+    Ok(section(CONTENTS[0], None, inner))
 }
 
 fn row(view: &View) -> Markup {
@@ -161,22 +134,20 @@ fn row(view: &View) -> Markup {
 
 fn wrong(found: &Found) -> Markup {
     let views = || found.views.iter().filter(|view| view.verdict.is_wrong() || view.verdict == Verdict::Differs);
-    section(
-        1,
-        html! {
-            @if views().next().is_none() { p { "Nothing." } }
-            dl {
-                @for view in views() {
-                    dt { a href={ "#" (id(view)) } { (view.title) } " " (verdict(view.verdict)) }
-                    @for reason in &view.reasons { dd { (reason) } }
-                }
+    let inner = html! {
+        @if views().next().is_none() { p { "Nothing." } }
+        dl {
+            @for view in views() {
+                dt { a href={ "#" (id(view)) } { (view.title) } " " (verdict(view.verdict)) }
+                @for reason in &view.reasons { dd { (reason) } }
             }
-        },
-    )
+        }
+    };
+    section(CONTENTS[1], None, inner)
 }
 
 fn each(found: &Found) -> Markup {
-    section(2, html! { @for view in &found.views { (deployment(view, found.is_of_registry)) } })
+    section(CONTENTS[2], None, html! { @for view in &found.views { (deployment(view, found.is_of_registry)) } })
 }
 
 fn deployment(view: &View, is_of_registry: bool) -> Markup {
@@ -202,7 +173,7 @@ fn list(name: &str, lines: &[String]) -> Markup {
     html! {
         @if !lines.is_empty() {
             h4 { (name) }
-            ul { @for line in lines { li { (line) } } }
+            (html::list(lines))
         }
     }
 }
@@ -213,25 +184,15 @@ fn checks(view: &View, is_of_registry: bool) -> Markup {
     } else {
         &["figure", "printed", "computed", "verdict", "computation"]
     };
-    let label = format!("Figures of {}", view.name);
-    html! {
-        div.scroll tabindex="0" role="group" aria-label=(label) {
-            table.words {
-                thead { tr { @for cell in heading { th scope="col" { (cell) } } } }
-                tbody {
-                    @for check in &view.checks {
-                        tr {
-                            th scope="row" { (check.what) }
-                            @if !is_of_registry { td { (check.printed) } }
-                            td { (check.computed) }
-                            td { (check.verdict.replace('-', " ")) }
-                            @if !is_of_registry { td { (check.how) } }
-                        }
-                    }
-                }
-            }
+    let row = |check: &Check| {
+        let (computed, verdict) = (check.computed.clone(), check.verdict.replace('-', " "));
+        match is_of_registry {
+            true => vec![check.what.clone(), computed, verdict],
+            false => vec![check.what.clone(), check.printed.clone(), computed, verdict, check.how.clone()],
         }
-    }
+    };
+    let table = Table::numbers("", heading, view.checks.iter().map(row).collect()).of_words();
+    table_with(&table, &format!("Figures of {}", view.name), None, |_, _, cell| html! { (cell) })
 }
 
 fn scale(view: &View) -> Markup {
@@ -243,43 +204,6 @@ fn scale(view: &View) -> Markup {
             "On the common scale: epsilon " (epsilon.replace("<=", "≤")) " at delta = " (exact_text(&scale.delta)) " (" (scale.by) "); right at most "
             (right) " times in 100 (50 is blind guessing)."
         }
-        div.scroll tabindex="0" role="group" aria-label={ "Accounts of " (view.name) } {
-            table.accounts {
-                thead { tr { th scope="col" { "account" } th scope="col" { "epsilon" } } }
-                tbody {
-                    @for (name, epsilon) in &scale.accounts {
-                        tr {
-                            th scope="row" { (name) }
-                            td { (epsilon.as_ref().map_or("-".to_string(), |epsilon| epsilon.shown(6))) }
-                        }
-                    }
-                }
-            }
-        }
+        (table_with(&accounts(scale), &format!("Accounts of {}", view.name), Some("accounts"), |_, _, cell| html! { (cell) }))
     }
-}
-
-fn origin(found: &Found, is_reproducible: bool) -> Markup {
-    let provenance = &found.provenance;
-    section(
-        3,
-        html! {
-            dl {
-                dt { "Program" }
-                dd { "assay " (VERSION) @if !is_reproducible { ", commit " code { (COMMIT) } } }
-                dt { "Command line" }
-                dd { code { (dp_assay::provenance::command_line(&provenance.command_line)) } }
-                @for input in &provenance.inputs {
-                    dt { "Input " (input.name) }
-                    dd {
-                        @match &input.content {
-                            Content::Sha256(sha256) => { "SHA-256 " code { (sha256) } },
-                            Content::Confidential => "confidential, and therefore not hashed",
-                            Content::NotHashed => "not hashed",
-                        }
-                    }
-                }
-            }
-        },
-    )
 }

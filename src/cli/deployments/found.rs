@@ -5,8 +5,11 @@ use dp_assay::{
     deployments::{
         self, Group, Snapshot, View,
         figure::{self, Row},
+        scale::OnScale,
         verdict::{Verdict, tally_in_words},
     },
+    document::Table,
+    numeric::Enclosure,
     provenance::Provenance,
 };
 use serde_json::{Value, json};
@@ -166,10 +169,15 @@ fn put_scale(page: &mut Page, view: &View) {
     page.text(format!("\nepsilon at delta {}: {epsilon}, {}\n", exact_text(&scale.delta), scale.by));
     let right = right.trim_start_matches("<= ");
     page.text(format!("right at most {right} times in 100 at prior 1/2 (50 is blind guessing)\n\n"));
-    let rows = scale.accounts.iter().map(|(name, epsilon)| {
+    page.push(accounts(scale));
+}
+
+/// The epsilon by each account.
+pub(super) fn accounts(scale: &OnScale) -> Table {
+    let row = |(name, epsilon): &(String, Option<Enclosure>)| {
         vec![name.clone(), epsilon.as_ref().map_or("-".to_string(), |epsilon| epsilon.shown(6))]
-    });
-    page.table(&["account", "epsilon"], rows.collect());
+    };
+    Table::numbers("", &["account", "epsilon"], scale.accounts.iter().map(row).collect())
 }
 
 /// Epsilon and the right decisions of a hundred, as cells.

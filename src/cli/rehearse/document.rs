@@ -2,15 +2,16 @@
 
 use dp_assay::{
     Result,
+    document::{
+        Table,
+        html::{origin, page as page_of, section, table},
+    },
     provenance::Provenance,
     safetab::rehearsal::{Rehearsed, RehearsedLevel},
 };
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::super::report::{
-    document::{POLICY, STYLE, figure, origin, table},
-    tables::Table,
-};
+use super::super::report::document::{STYLE, figure, view};
 use super::{
     charts,
     level::{self, name, percent},
@@ -20,39 +21,27 @@ use super::{
 /// The whole page.
 pub fn page(found: &Rehearsed, provenance: &Provenance) -> Result<String> {
     let title = format!("A rehearsal of {}", found.algorithm);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (title) }
-                    p.about { (words::confidential(found)) }
-                }
-                main {
-                    section.view id="found" aria-labelledby="h-found" {
-                        h2 id="h-found" { "Results" }
-                        div.said { @for sentence in words::said(found) { p { (sentence) } } }
-                        div.charts { (coverage(found)?) }
-                        (notes())
-                        div.wide { (table(&words::levels(found))) }
-                    }
-                    (sizes(found)?)
-                    (suppression(found)?)
-                    (coterminous(found))
-                    (origin(provenance))
-                }
-            }
-        }
+    let header = html! {
+        h1 { (title) }
+        p.about { (words::confidential(found)) }
     };
-    Ok(page.into_string() + "\n")
+    let beside = ("How to read it", &NOTES.map(String::from)[..]);
+    let main = html! {
+        (view(("found", "Results"), &words::said(found), coverage(found)?, beside, table(&words::levels(found))))
+        (sizes(found)?)
+        (suppression(found)?)
+        (coterminous(found))
+        (origin(provenance, false))
+    };
+    Ok(page_of(&title, STYLE, header, main))
 }
+
+const NOTES: [&str; 4] = [
+    "Margins are exact: the smallest whole number that covers 95 %. Their coverage is certified.",
+    "A margin or a probability is reported as not holding if the observations have a probability below 1 in a billion.",
+    "Bias, means and quantiles of the observations are approximations.",
+    "Every trial draws all noise anew. The records stay the same.",
+];
 
 fn coverage(found: &Rehearsed) -> Result<Markup> {
     let caption = match found.levels.iter().any(|level| !level.suppression.is_empty()) {
@@ -82,27 +71,11 @@ fn coverage(found: &Rehearsed) -> Result<Markup> {
     })
 }
 
-fn notes() -> Markup {
-    html! {
-        aside aria-labelledby="a-found" {
-            h3 id="a-found" { "How to read it" }
-            ul {
-                li { "Margins are exact: the smallest whole number that covers 95 %. Their coverage is certified." }
-                li { "A margin or a probability is reported as not holding if the observations have a probability below 1 in a billion." }
-                li { "Bias, means and quantiles of the observations are approximations." }
-                li { "Every trial draws all noise anew. The records stay the same." }
-            }
-        }
-    }
-}
-
 fn sizes(found: &Rehearsed) -> Result<Markup> {
     let of_households = found.of_households;
     let caption = "The tables of groups, by their true size, over all types of region. Groups that are counted only by their total are \
                    left out.";
-    Ok(html! {
-        section id="sizes" aria-labelledby="h-sizes" {
-            h2 id="h-sizes" { "The tables of groups of each size" }
+    let inner = html! {
             @if of_households {
                 (figure(&charts::workload(found, 0..4), "chart-t3", "Tables of T3 by the size of the group", caption)?)
                 (figure(&charts::workload(found, 4..6), "chart-t4", "Tables of T4 by the size of the group", caption)?)
@@ -117,8 +90,8 @@ fn sizes(found: &Rehearsed) -> Result<Markup> {
                  published too large, and negative counts that are raised to 0 add to it.",
             )?)
             (table(&of_sizes(found)))
-        }
-    })
+    };
+    Ok(section(("sizes", "The tables of groups of each size"), None, inner))
 }
 
 /// The published counts, by size.
@@ -142,37 +115,23 @@ fn of_sizes(found: &Rehearsed) -> Table {
             }
         }
     }
-    Table {
-        caption: "Published measured cells, by level, size and table.".to_string(),
-        heading: vec![
-            "",
-            "size",
-            "table",
-            "of the groups",
-            "within margin",
-            "bias",
-            "95 % of errors",
-            "root mean square",
-        ],
+    Table::numbers(
+        "Published measured cells, by level, size and table.",
+        &["", "size", "table", "of the groups", "within margin", "bias", "95 % of errors", "root mean square"],
         rows,
-        has_whole: false,
-    }
+    )
 }
 
 fn suppression(found: &Rehearsed) -> Result<Markup> {
     let Some(chart) = charts::suppression(found) else { return Ok(html! {}) };
-    Ok(html! {
-        section id="suppression" aria-labelledby="h-suppression" {
-            h2 id="h-suppression" { "Suppression" }
-            (figure(
-                &chart,
-                "chart-suppression",
-                "The share of suppressed groups, by their size",
-                "The share of groups of each size that were suppressed (circles), and its probability (line), for the levels with the most groups. Groups \
+    let drawn = figure(
+        &chart,
+        "chart-suppression",
+        "The share of suppressed groups, by their size",
+        "The share of groups of each size that were suppressed (circles), and its probability (line), for the levels with the most groups. Groups \
                  that are counted only by their total are left out.",
-            )?)
-        }
-    })
+    )?;
+    Ok(section(("suppression", "Suppression"), None, drawn))
 }
 
 fn coterminous(found: &Rehearsed) -> Markup {
@@ -180,22 +139,19 @@ fn coterminous(found: &Rehearsed) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
-    let table_of = Table {
-        caption: "Groups that publish the counts of a coterminous one, in all trials.".to_string(),
-        heading: vec!["", "pass", "replaced", "would be suppressed", "another total", "error of own", "error of given"],
+    let table_of = Table::numbers(
+        "Groups that publish the counts of a coterminous one, in all trials.",
+        &["", "pass", "replaced", "would be suppressed", "another total", "error of own", "error of given"],
         rows,
-        has_whole: false,
-    };
-    html! {
-        section id="coterminous" aria-labelledby="h-coterminous" {
-            h2 id="h-coterminous" { "The effect of coterminous regions" }
+    );
+    let inner = html! {
             (table(&table_of))
             p.about {
                 "Another total: two different totals of the same people would have been published. Error: the mean absolute error of the total, \
                  of groups that are not suppressed."
             }
-        }
-    }
+    };
+    section(("coterminous", "The effect of coterminous regions"), None, inner)
 }
 
 fn of_effect(found: &Rehearsed, level: &RehearsedLevel) -> Option<Vec<String>> {

@@ -1,8 +1,10 @@
 //! The results of a rehearsal, in sentences and in one table.
 
-use dp_assay::safetab::rehearsal::{Rehearsed, RehearsedLevel};
+use dp_assay::{
+    document::Table,
+    safetab::rehearsal::{Rehearsed, RehearsedLevel},
+};
 
-use super::super::report::tables::Table;
 use super::level::{name, of_cells, percent, published};
 
 /// The sentences, the most important one first.
@@ -94,10 +96,7 @@ pub fn levels(found: &Rehearsed) -> Table {
         first.into_iter().chain(suppressed).chain([shown(percent(covered, counts), 3)]).collect()
     };
     let heading = ["", "groups", "empty", "margin", "covers", "seen", "bias", "suppressed", "published within margin"];
-    Table {
-        caption: "The stated margin of a cell of each level, and the observations.".to_string(),
-        heading: heading.into_iter().filter(|name| may_suppress || *name != "suppressed").collect(),
-        rows: found.levels.iter().map(row).collect(),
-        has_whole: false,
-    }
+    let heading: Vec<&str> = heading.into_iter().filter(|name| may_suppress || *name != "suppressed").collect();
+    let caption = "The stated margin of a cell of each level, and the observations.";
+    Table::numbers(caption, &heading, found.levels.iter().map(row).collect())
 }

@@ -1,9 +1,7 @@
 //! The margins of error of a report: words, a table and records.
 
-use dp_assay::{noise::Margin, numeric::Enclosure, release::subject::QueryPart};
+use dp_assay::{document::Table, noise::Margin, numeric::Enclosure, release::subject::QueryPart};
 use serde_json::{Value, json};
-
-use super::tables::Table;
 
 /// Digits of a margin that is no integer.
 const DIGITS: usize = 6;
@@ -43,13 +41,8 @@ pub fn table(margins: &[(QueryPart, Margin)]) -> Table {
     let row = |(query, margin): &(QueryPart, Margin)| {
         vec![query.place(), query.counts.law.in_words(), query.counts.law.to_string(), margin.shown(DIGITS)]
     };
-    Table {
-        caption: "The margin of error of a noisy count at 95 %: exact for integer noise, otherwise rounded up."
-            .to_string(),
-        heading: vec!["", "noise", "parameters", "margin, 95 %"],
-        rows: margins.iter().map(row).collect(),
-        has_whole: false,
-    }
+    let caption = "The margin of error of a noisy count at 95 %: exact for integer noise, otherwise rounded up.";
+    Table::numbers(caption, &["", "noise", "parameters", "margin, 95 %"], margins.iter().map(row).collect())
 }
 
 /// The assumptions.

@@ -3,10 +3,14 @@
 use anyhow::Result;
 use dp_assay::{
     chart::Figure,
-    provenance::{COMMIT, Content, Provenance, VERSION},
+    document::{
+        Table,
+        html::{self, contents, list, origin, page as page_of, section, table, terms},
+    },
+    provenance::Provenance,
     topdown::nmf::audit::NmfAudit,
 };
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::super::{
     epsilon,
@@ -17,16 +21,13 @@ use super::super::{
 use super::{
     accurate,
     answers::{ACCURATE, Answers, LeftOut, PRIVATE, Private, Request, SPARED, YARDSTICK},
-    assumed, charts,
-    tables::{self, Table},
-    words, yardstick,
+    assumed, charts, tables, words, yardstick,
 };
 
 /// The style that it shares with the page of `assay explore`, and its own.
 pub const STYLE: &str = concat!(include_str!("reading.css"), include_str!("style.css"));
-/// Only the style in the page itself may be used.
-pub const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// The heading beside charts.
+const ASSUMED: &str = "Assumptions";
 
 /// The whole page; with the audit of a folder of noisy measurement files, if one is given.
 pub fn page(
@@ -37,45 +38,27 @@ pub fn page(
 ) -> Result<String> {
     let title = format!("How private is it? {}", subject.title);
     let (views, rest) = CONTENTS.split_at(5);
-    let contents = views.iter().chain(audit.map(|_| &NOISE)).chain(rest);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (subject.title) }
-                    p.about {
-                        (subject.neighbors.name()) " neighbors, delta = " (exact_text(&request.delta))
-                        ", prior = " (exact_text(&request.prior))
-                    }
-                    nav aria-label="Contents" {
-                        ul {
-                            @for (id, name) in contents { li { a href={ "#" (id) } { (name) } } }
-                        }
-                    }
-                }
-                main {
-                    (how_private(request, subject, answers)?)
-                    (beside_published(request, answers)?)
-                    (what_is_learned(request, subject, answers)?)
-                    (how_accurate(answers))
-                    (what_could_be_spared(request, subject, answers)?)
-                    @if let Some(audit) = audit { (drawn_as_declared(audit)?) }
-                    (assumed(request, subject, answers, audit.is_some()))
-                    (glossary())
-                    (origin(provenance))
-                }
-            }
+    let sections = views.iter().chain(audit.map(|_| &NOISE)).chain(rest);
+    let header = html! {
+        h1 { (subject.title) }
+        p.about {
+            (subject.neighbors.name()) " neighbors, delta = " (exact_text(&request.delta))
+            ", prior = " (exact_text(&request.prior))
         }
+        (contents(sections))
     };
-    Ok(page.into_string() + "\n")
+    let main = html! {
+        (how_private(request, subject, answers)?)
+        (beside_published(request, answers)?)
+        (what_is_learned(request, subject, answers)?)
+        (how_accurate(answers))
+        (what_could_be_spared(request, subject, answers)?)
+        @if let Some(audit) = audit { (drawn_as_declared(audit)?) }
+        (assumed(request, subject, answers, audit.is_some()))
+        (glossary())
+        (origin(provenance, false))
+    };
+    Ok(page_of(&title, STYLE, header, main))
 }
 
 const CONTENTS: [(&str, &str); 8] = [
@@ -92,59 +75,36 @@ const CONTENTS: [(&str, &str); 8] = [
 /// The section of an audit.
 const NOISE: (&str, &str) = ("noise", "Was the noise drawn as it was declared?");
 
-/// A question with its answer in words, its charts and their assumptions, and its numbers.
-fn view((id, name): (&str, &str), said: &[String], charts: Markup, assumed: &[String], table: Markup) -> Markup {
-    html! {
-        section.view id=(id) aria-labelledby={ "h-" (id) } {
-            h2 id={ "h-" (id) } { (name) }
-            div.said { @for sentence in said { p { (sentence) } } }
-            div.charts { (charts) }
-            @if !assumed.is_empty() {
-                aside aria-labelledby={ "a-" (id) } {
-                    h3 id={ "a-" (id) } { "Assumptions" }
-                    ul { @for one in assumed { li { (one) } } }
-                }
+/// A question with its answer in words, its charts and what is to be known beside them, and its numbers.
+pub fn view(
+    of: (&str, &str),
+    said: &[String],
+    charts: Markup,
+    (beside, notes): (&str, &[String]),
+    table: Markup,
+) -> Markup {
+    let inner = html! {
+        div.said { @for sentence in said { p { (sentence) } } }
+        div.charts { (charts) }
+        @if !notes.is_empty() {
+            aside aria-labelledby={ "a-" (of.0) } {
+                h3 id={ "a-" (of.0) } { (beside) }
+                (list(notes))
             }
-            div.wide { (table) }
         }
-    }
+        div.wide { (table) }
+    };
+    section(of, Some("view"), inner)
 }
 
 /// A section that does not apply, with the reason.
 fn left_out(of: (&str, &str), why: &LeftOut) -> Markup {
-    view(of, &[why.sentence()], html! {}, &[], html! {})
+    view(of, &[why.sentence()], html! {}, (ASSUMED, &[]), html! {})
 }
 
 /// A chart with its caption.
 pub fn figure(figure: &Figure, id: &str, label: &str, caption: &str) -> dp_assay::Result<Markup> {
-    let svg = figure.svg_element(id, label)?;
-    Ok(html! {
-        figure {
-            div.card tabindex="0" role="group" aria-label=(label) { (PreEscaped(svg)) }
-            figcaption { span { (caption) } }
-        }
-    })
-}
-
-/// A table whose first cells name their rows. The row of the whole is set off.
-pub fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="group" aria-label=(caption) {
-            table {
-                caption { span { (caption) } }
-                thead { tr { @for cell in heading { th scope="col" { (cell) } } } }
-                tbody {
-                    @for (at, row) in rows.iter().enumerate() {
-                        tr.whole[*has_whole && at + 1 == rows.len()] {
-                            @for (column, cell) in row.iter().enumerate() {
-                                @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    Ok(html::figure(figure.svg_element(id, label)?, label, caption))
 }
 
 fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
@@ -173,7 +133,7 @@ fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Resu
         (table(&tables::of_epsilon(&request.delta, found, subject.may_be_more_private().is_some())))
         @for sentence in decided(found.decided()) { p.about { (sentence) } }
     };
-    Ok(view(CONTENTS[0], &said, charts, &assumed::of_epsilon(&request.delta, found), below))
+    Ok(view(CONTENTS[0], &said, charts, (ASSUMED, &assumed::of_epsilon(&request.delta, found)), below))
 }
 
 /// The place of the epsilon among published ones.
@@ -194,7 +154,7 @@ fn beside_published(request: &Request, answers: &Answers) -> Result<Markup> {
         CONTENTS[1],
         &yardstick::said(yardstick, epsilon, &request.delta),
         chart,
-        &yardstick::assumed(yardstick),
+        (ASSUMED, &yardstick::assumed(yardstick)),
         below,
     ))
 }
@@ -205,7 +165,7 @@ fn how_accurate(answers: &Answers) -> Markup {
         Err(why) => left_out(CONTENTS[3], why),
         Ok(margins) => {
             let below = table(&accurate::table(margins));
-            view(CONTENTS[3], &accurate::said(margins), html! {}, &accurate::assumed(margins), below)
+            view(CONTENTS[3], &accurate::said(margins), html! {}, (ASSUMED, &accurate::assumed(margins)), below)
         }
     }
 }
@@ -229,7 +189,7 @@ fn what_is_learned(request: &Request, subject: &Resolved, answers: &Answers) -> 
         CONTENTS[2],
         &words::what_is_learned(&request.prior, subject, found),
         chart,
-        &assumed::of_bound(&request.prior, found.allowed()),
+        (ASSUMED, &assumed::of_bound(&request.prior, found.allowed())),
         below,
     ))
 }
@@ -263,7 +223,7 @@ fn what_could_be_spared(request: &Request, subject: &Resolved, answers: &Answers
     };
     // Without Gaussian noise nothing was searched.
     let assumed = if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() };
-    Ok(view(CONTENTS[4], &words::what_could_be_spared(spared), chart, &assumed, below))
+    Ok(view(CONTENTS[4], &words::what_could_be_spared(spared), chart, (ASSUMED, &assumed), below))
 }
 
 /// The audit of a folder: the verdict, the charts, and a row for each source of pure noise.
@@ -279,21 +239,18 @@ fn drawn_as_declared(audit: &NmfAudit) -> Result<Markup> {
         )?,
     };
     let rows = audit.sources.iter().enumerate().map(|(at, source)| noise::cells(audit, at, source)).collect();
-    let caption = "The sources of pure noise: draws, variance, and the test with the least p-value.".to_string();
-    let below = table(&Table { caption, heading: noise::HEADINGS.to_vec(), rows, has_whole: false });
-    Ok(view(NOISE, &words::noise(audit), chart, &assumed::of_noise_drawn(), below))
+    let caption = "The sources of pure noise: draws, variance, and the test with the least p-value.";
+    let below = table(&Table::numbers(caption, &noise::HEADINGS, rows));
+    Ok(view(NOISE, &words::noise(audit), chart, (ASSUMED, &assumed::of_noise_drawn()), below))
 }
 
 fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited: bool) -> Markup {
     let relation = subject.unit().difference();
-    let (id, name) = CONTENTS[5];
     let lines: Vec<&epsilon::Line> = answers.private.iter().flat_map(|private| private.found.lines()).collect();
     let wider: Vec<&str> = lines.iter().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
-    let engines: Vec<Vec<String>> =
-        lines.iter().map(|line| vec![line.name.clone(), line.epsilon.proof.to_string()]).collect();
-    html! {
-        section id=(id) aria-labelledby={ "h-" (id) } {
-            h2 id={ "h-" (id) } { (name) }
+    let engines = lines.iter().map(|line| vec![line.name.clone(), line.epsilon.proof.to_string()]).collect();
+    let engines = Table::numbers("The engine that certified epsilon, by level.", &["", "engine"], engines).of_words();
+    let inner = html! {
             dl {
                 dt { "Neighbors: " (subject.neighbors.name()) }
                 dd {
@@ -321,74 +278,28 @@ fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited:
                     @if is_audited { "whether the random numbers behind the noise are secret." } @else { "whether the noise was drawn as it was declared." }
                 }
             }
-            @if !engines.is_empty() { (table_of_words("The engine that certified epsilon, by level.", ["", "engine"], &engines)) }
-        }
-    }
-}
-
-fn table_of_words(caption: &str, heading: [&str; 2], rows: &[Vec<String>]) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="group" aria-label=(caption) {
-            table.words {
-                caption { span { (caption) } }
-                thead { tr { @for cell in heading { th scope="col" { (cell) } } } }
-                tbody {
-                    @for row in rows {
-                        tr { @for (at, cell) in row.iter().enumerate() { @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } } } }
-                    }
-                }
-            }
-        }
-    }
+            @if !lines.is_empty() { (table(&engines)) }
+    };
+    section(CONTENTS[5], None, inner)
 }
 
 fn glossary() -> Markup {
-    let (id, name) = CONTENTS[6];
-    html! {
-        section id=(id) aria-labelledby={ "h-" (id) } {
-            h2 id={ "h-" (id) } { (name) }
-            dl {
-                dt { "Epsilon" }
-                dd { "How much more likely the published counts can become from one neighbor to the other, as a natural logarithm: at 0 no difference can be detected, at 1 they are 2.7 \
-                      times as likely, at 5 it is 148 times." }
-                dt { "Delta" }
-                dd { "The probability mass by which the bound of epsilon may be exceeded." }
-                dt { "Rho and zCDP" }
-                dd { "The budget by which releases like the 2020 Census were planned, and the theory behind it. It gives a bound for epsilon that is \
-                      simple to compute and larger than the truth." }
-                dt { "sigma2" }
-                dd { "The declared variance proxy of the noise: the variance of continuous Gaussian noise, and for discrete Gaussian noise close to it from 1 on." }
-            }
-        }
-    }
-}
-
-/// The program, command line and inputs of the numbers.
-pub fn origin(provenance: &Provenance) -> Markup {
-    let (id, name) = CONTENTS[7];
-    html! {
-        section id=(id) aria-labelledby={ "h-" (id) } {
-            h2 id={ "h-" (id) } { (name) }
-            dl {
-                dt { "Program" }
-                dd { "assay " (VERSION) ", commit " code { (COMMIT) } }
-                dt { "Command line" }
-                dd { code { (words::command_line(&provenance.command_line)) } }
-                @if let Some(digits) = provenance.digits {
-                    dt { "Requested digits" }
-                    dd { (digits) }
-                }
-                @for input in &provenance.inputs {
-                    dt { "Input " (input.name) }
-                    dd {
-                        @match &input.content {
-                            Content::Sha256(sha256) => { "SHA-256 " code { (sha256) } },
-                            Content::Confidential => "confidential, and therefore not hashed",
-                            Content::NotHashed => "not hashed",
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let words = [
+        (
+            "Epsilon",
+            "How much more likely the published counts can become from one neighbor to the other, as a natural logarithm: at 0 no difference can be detected, at 1 they are 2.7 \
+                     times as likely, at 5 it is 148 times.",
+        ),
+        ("Delta", "The probability mass by which the bound of epsilon may be exceeded."),
+        (
+            "Rho and zCDP",
+            "The budget by which releases like the 2020 Census were planned, and the theory behind it. It gives a bound for epsilon that is \
+                          simple to compute and larger than the truth.",
+        ),
+        (
+            "sigma2",
+            "The declared variance proxy of the noise: the variance of continuous Gaussian noise, and for discrete Gaussian noise close to it from 1 on.",
+        ),
+    ];
+    section(CONTENTS[6], None, terms(&words))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    memo::{html, markdown},
+    document::{html, markdown},
     numeric::Enclosure,
     provenance::Provenance,
     sheet::{self, Figures, Point},
@@ -60,7 +60,7 @@ impl Sheets<'_> {
         if let Some(path) = self.nist {
             let document = sheet::document(&figures);
             let is_markdown = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
-            let text = if is_markdown { markdown::text(&document) } else { html::page(&document) };
+            let text = if is_markdown { markdown::document(&document) } else { html::document(&document) };
             dp_assay::chart::write_page(path, &text).context("--nist")?;
         }
         if let Some(path) = self.registry {

@@ -1,6 +1,6 @@
 //! The tables of a report: certified numbers as text.
 
-use dp_assay::{account::Delta, numeric::Enclosure};
+use dp_assay::{account::Delta, document::Table, numeric::Enclosure};
 use rug::Rational;
 
 use super::super::{
@@ -12,18 +12,6 @@ use super::super::{
 };
 use super::{answers::Spared, words};
 
-/// A table whose first column names its rows.
-pub struct Table {
-    /// The caption.
-    pub caption: String,
-    /// A heading for each column.
-    pub heading: Vec<&'static str>,
-    /// The cells as text.
-    pub rows: Vec<Vec<String>>,
-    /// Whether the last row is that of all others together.
-    pub has_whole: bool,
-}
-
 /// Epsilon, from both sides; `may_be_less` where it is that of an account, which is an upper bound.
 pub fn of_epsilon(delta: &Delta, found: &epsilon::Found, may_be_less: bool) -> Table {
     let columns = Columns::of(found.lines().map(|line| &line.compared));
@@ -33,19 +21,16 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found, may_be_less: bool) -> T
         let less = compared::percent_below(&line.epsilon.value, &line.compared);
         [vec![line.name.clone(), rho, lower, upper], columns.cells(&line.compared), vec![less]].concat()
     };
-    let heading = vec!["", "rho", "epsilon, at least", "epsilon, at most"];
-    Table {
-        caption: match may_be_less {
-            false => format!("Epsilon at delta = {}: the truth lies between both ends.", exact_text(delta)),
-            true => format!(
-                "Epsilon at delta = {} by this account lies between both ends; the upper end bounds that of the mechanism.",
-                exact_text(delta)
-            ),
-        },
-        heading: [heading, columns.heading(), vec!["lower by"]].concat(),
-        rows: found.lines().map(row).collect(),
-        has_whole: !found.levels.is_empty(),
-    }
+    let caption = match may_be_less {
+        false => format!("Epsilon at delta = {}: the truth lies between both ends.", exact_text(delta)),
+        true => format!(
+            "Epsilon at delta = {} by this account lies between both ends; the upper end bounds that of the mechanism.",
+            exact_text(delta)
+        ),
+    };
+    let heading =
+        [&["", "rho", "epsilon, at least", "epsilon, at most"][..], &columns.heading(), &["lower by"]].concat();
+    Table::numbers(caption, &heading, found.lines().map(row).collect()).with_whole(!found.levels.is_empty())
 }
 
 /// Bounds for all adversaries.
@@ -64,22 +49,10 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
             allowed.posterior.upper_text(12),
         ]
     };
-    let by_account = by.heading();
-    Table {
-        caption: format!("Bounds for all adversaries, at a prior of {}.", exact_text(prior)),
-        heading: vec![
-            "",
-            "right, at most",
-            by_account,
-            "in 100",
-            "advantage",
-            by_account,
-            "posterior, at most",
-            by_account,
-        ],
-        rows: found.lines().map(row).collect(),
-        has_whole: !found.levels.is_empty(),
-    }
+    let by = by.heading();
+    let heading = ["", "right, at most", by, "in 100", "advantage", by, "posterior, at most", by];
+    let caption = format!("Bounds for all adversaries, at a prior of {}.", exact_text(prior));
+    Table::numbers(caption, &heading, found.lines().map(row).collect()).with_whole(!found.levels.is_empty())
 }
 
 /// The least noise of each level; `may_be_less` as in [`of_epsilon`]. If there is only a whole, without Gaussian noise, there is no row.
@@ -98,14 +71,12 @@ pub fn of_noise(spared: &Spared, digits: u32, may_be_less: bool) -> Table {
         ]
     };
     let is_shown = spared.parts.len() > 1 || spared.rows().next().is_some();
-    Table {
-        caption: match may_be_less {
-            false => "Noise of each level that is proven to be enough, while the next smaller step is proven not to be.",
-            true => "Noise of each level that is proven to be enough, while the next smaller step is not by this account, which is an upper bound.",
+    let caption = match may_be_less {
+        false => "Noise of each level that is proven to be enough, while the next smaller step is proven not to be.",
+        true => {
+            "Noise of each level that is proven to be enough, while the next smaller step is not by this account, which is an upper bound."
         }
-        .to_string(),
-        heading: vec!["", "present sigma2", "sigma2, least", "change", "new epsilon", "target epsilon", "by"],
-        rows: spared.parts.iter().filter(|_| is_shown).map(cells).collect(),
-        has_whole: false,
-    }
+    };
+    let heading = ["", "present sigma2", "sigma2, least", "change", "new epsilon", "target epsilon", "by"];
+    Table::numbers(caption, &heading, spared.parts.iter().filter(|_| is_shown).map(cells).collect())
 }

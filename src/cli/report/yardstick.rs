@@ -4,6 +4,7 @@ use dp_assay::{
     account::Delta,
     chart::{Axis, Figure, Ink, Series},
     deployments::{Yardstick, yardstick::Mark},
+    document::Table,
     numeric::Enclosure,
 };
 use serde_json::{Value, json};
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use super::{
     super::output::{enclosure, exact, exact_text},
     charts::of_levels,
-    tables::Table,
 };
 
 /// The name of the row of the page itself.
@@ -93,16 +93,13 @@ pub fn table(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Table
         }
         None => vec![HERE.to_string(), epsilon.shown(6), String::new(), String::new()],
     };
-    Table {
-        caption: format!(
-            "Epsilon at delta = {}, the smallest first. <=: an upper bound by what is published; without a sign: exact.",
-            exact_text(delta)
-        ),
-        // The number first: a narrow screen shows the first columns.
-        heading: vec!["", "epsilon", "neighbors", "curator"],
-        rows: rows(yardstick, epsilon).into_iter().map(row).collect(),
-        has_whole: false,
-    }
+    let caption = format!(
+        "Epsilon at delta = {}, the smallest first. <=: an upper bound by what is published; without a sign: exact.",
+        exact_text(delta)
+    );
+    // The number first: a narrow screen shows the first columns.
+    let heading = ["", "epsilon", "neighbors", "curator"];
+    Table::numbers(caption, &heading, rows(yardstick, epsilon).into_iter().map(row).collect())
 }
 
 /// The assumptions.

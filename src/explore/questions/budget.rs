@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Delta, Stop, allocate::weighted_error},
     chart::{Axis, Ink, Series},
+    document::Table,
     numeric::{Enclosure, parallel},
     release::{Neighbors, Release, subject},
 };
@@ -24,7 +25,6 @@ use crate::cli::{
     output::{self, exact_text, percent_above},
     report::{
         charts::of_levels,
-        tables::Table,
         words::{command_line, in_hundred, shown, upper},
     },
     risk::bound::{self, Found},
@@ -291,12 +291,12 @@ fn table_of(before: &Side, after: &Side) -> Table {
             String::new(),
         ]);
     }
-    Table {
-        caption: "The results of these budgets, level by level.".to_string(),
-        heading: vec!["", "budget, times", "rho", "epsilon", "right, in 100", "margin, 95 %", "margin before"],
+    Table::numbers(
+        "The results of these budgets, level by level.",
+        &["", "budget, times", "rho", "epsilon", "right, in 100", "margin, 95 %", "margin before"],
         rows,
-        has_whole,
-    }
+    )
+    .with_whole(has_whole)
 }
 
 /// The noise with the least error that was found for an epsilon.
@@ -336,12 +336,11 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
             found.zcdp.as_ref().map_or("none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k])),
         ]
     };
-    let allocated = Table {
-        caption: "The noise of each query with the least error that was found.".to_string(),
-        heading: vec!["", "counts", "sigma2", "margin, 95 %", "sigma2 by zCDP (Bun-Steinke)"],
-        rows: request.targets.iter().enumerate().map(row).collect(),
-        has_whole: false,
-    };
+    let allocated = Table::numbers(
+        "The noise of each query with the least error that was found.",
+        &["", "counts", "sigma2", "margin, 95 %", "sigma2 by zCDP (Bun-Steinke)"],
+        request.targets.iter().enumerate().map(row).collect(),
+    );
     Ok(Parts {
         answer: found.object(&request),
         records: found.records(&request),

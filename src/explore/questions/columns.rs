@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
+    document::Table,
     loss::law::Law,
     noise::Distribution,
     numeric::{Enclosure, rational},
@@ -26,7 +27,7 @@ use crate::cli::{
     report::{
         assumed,
         charts::of_levels,
-        tables::{self, Table},
+        tables,
         words::{self, command_line, shown},
     },
 };
@@ -233,12 +234,11 @@ fn table_of(cells: &[Cell]) -> Table {
             cell.margin.to_string(),
         ]
     };
-    Table {
-        caption: "The noise of one cell of each query; a margin holds in 95 of 100 cases.".to_string(),
-        heading: vec!["", "cells in a unit", "noise", "rho", "standard deviation", "margin, 95 %"],
-        rows: cells.iter().map(row).collect(),
-        has_whole: false,
-    }
+    Table::numbers(
+        "The noise of one cell of each query; a margin holds in 95 of 100 cases.",
+        &["", "cells in a unit", "noise", "rho", "standard deviation", "margin, 95 %"],
+        cells.iter().map(row).collect(),
+    )
 }
 
 fn drawn(cells: &[Cell]) -> Result<serde_json::Value> {

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use dp_assay::{
     chart::{Axis, Figure, Ink, Panel, Series},
+    document::Table,
     numeric::{Enclosure, rational},
     risk::single::Attack,
 };
@@ -15,8 +16,7 @@ use super::super::{
 };
 use crate::cli::{
     report::{
-        assumed, charts,
-        tables::{self, Table},
+        assumed, charts, tables,
         words::{self, in_hundred, upper},
     },
     risk::{bound, single},
@@ -90,13 +90,13 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
         )?],
         None => Vec::new(),
     };
-    let caption = "One noisy count, averaged over possible outputs.".to_string();
+    let averaged = Table::numbers("One noisy count, averaged over possible outputs.", &heading, rows);
     Ok(Parts {
         records: vec![answer.clone()],
         answer,
         said,
         charts,
-        tables: vec![table(&Table { caption, heading, rows, has_whole: false })],
+        tables: vec![table(&averaged)],
         assumed: vec!["For one count, the adversary knows the true count of everybody else.".to_string()],
         ..Parts::default()
     })

@@ -6,12 +6,13 @@ use anyhow::{Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
     csv_reader::CsvTable,
+    document::Table,
 };
 use serde_json::{Map, Value, json};
 
 use super::super::{
     ask::Question,
-    parts::{Parts, chart},
+    parts::{Parts, chart, table},
 };
 use crate::cli::report::charts::of_levels;
 
@@ -198,9 +199,7 @@ pub fn places(all: &[Places], question: &Question) -> Result<Parts> {
         parts.charts.extend(places.chart(&shown).transpose()?);
         let heading: Vec<&str> = places.heading.iter().map(|name| in_words(name)).collect();
         let caption = format!("{}: variances and margins of estimates, as {} wrote them.", places.file, places.by);
-        parts
-            .tables
-            .push(json!({ "caption": caption, "heading": heading, "rows": shown, "has_whole": false, "red": [] }));
+        parts.tables.push(table(&Table::numbers(caption, &heading, shown)));
     }
     parts.records = answer.values().filter_map(Value::as_array).flatten().cloned().collect();
     parts.answer = Value::Object(answer);

@@ -1,7 +1,10 @@
 //! How much noise could be spared? The least noise that meets a target, and where it would be less private.
 
 use anyhow::Result;
-use dp_assay::numeric::{Certainty, Enclosure};
+use dp_assay::{
+    document::Table,
+    numeric::{Certainty, Enclosure},
+};
 
 use super::super::{
     ask::Question,
@@ -13,9 +16,7 @@ use crate::cli::{
     calibrate::{self, Goal, Row},
     report::{
         answers::{Spared, common_factor},
-        assumed, charts,
-        tables::{self, Table},
-        words,
+        assumed, charts, tables, words,
     },
 };
 
@@ -108,13 +109,9 @@ fn crossings<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<serde_json::Valu
             epsilon(&stretch.epsilons.0),
         ]);
     }
-    let table = Table {
-        caption: "The least noise compared with the zCDP (Bun-Steinke) curve of the present noise, at every delta from 1e-40 to 1. The curves cross \
-                  where one row ends and the next begins. Rows in red: less private than that curve there."
-            .to_string(),
-        heading: vec!["", "the least noise is", "from delta", "to delta", "from epsilon", "to epsilon"],
-        rows: cells,
-        has_whole: false,
-    };
+    let caption = "The least noise compared with the zCDP (Bun-Steinke) curve of the present noise, at every delta from 1e-40 to 1. The curves cross \
+                   where one row ends and the next begins. Rows in red: less private than that curve there.";
+    let heading = ["", "the least noise is", "from delta", "to delta", "from epsilon", "to epsilon"];
+    let table = Table::numbers(caption, &heading, cells);
     (!table.rows.is_empty()).then(|| marked(&table, &red))
 }

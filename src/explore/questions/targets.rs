@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{allocate::QueryTarget, promise::variances},
     chart::{Axis, Ink, Series},
+    document::Table,
     numeric::{Enclosure, parallel, rational},
     release::{Neighbors, Release, query_targets, subject::Part},
     risk::promise::RiskPromise,
@@ -23,7 +24,6 @@ use crate::cli::{
     output::{change_in_words, exact_text},
     report::{
         charts::of_levels,
-        tables::Table,
         words::{command_line, in_hundred, shown, upper},
     },
     subject::Relation,
@@ -48,12 +48,11 @@ pub fn risk(store: &Store, question: &Question) -> Result<Parts> {
         Ok(vec![part.name.clone(), shown(sigma2, 7), shown(&needed, 7)])
     };
     let rows: Vec<Vec<String>> = parts.iter().map(of_part).collect::<Result<_>>()?;
-    let noise = Table {
-        caption: "The smallest sigma2 of each level: at present, and as the target needs it.".to_string(),
-        heading: vec!["", "present sigma2", "needed sigma2"],
+    let noise = Table::numbers(
+        "The smallest sigma2 of each level: at present, and as the target needs it.",
+        &["", "present sigma2", "needed sigma2"],
         rows,
-        has_whole: false,
-    };
+    );
     Ok(Parts {
         records: calibrate::records(&answer),
         answer,
@@ -229,12 +228,11 @@ fn noise_within(targets: &[QueryTarget], of_query: &[u64], found: &accuracy::Nee
             present[k].to_string(),
         ]
     };
-    Table {
-        caption: "The largest noise of each query within its margin.".to_string(),
-        heading: vec!["", "counts", "margin, at most", "sigma2", "margin, 95 %", "at present"],
-        rows: targets.iter().enumerate().map(row).collect(),
-        has_whole: false,
-    }
+    Table::numbers(
+        "The largest noise of each query within its margin.",
+        &["", "counts", "margin, at most", "sigma2", "margin, 95 %", "at present"],
+        targets.iter().enumerate().map(row).collect(),
+    )
 }
 
 /// The command about the file of margins.

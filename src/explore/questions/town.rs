@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
+    document::Table,
     numeric::{parallel, rational},
     release::subject::{QueryPart, Resolved, SINGLES},
 };
@@ -17,7 +18,7 @@ use super::super::{
 use crate::cli::{
     calibrate::{self, Row},
     errors,
-    report::{charts::of_levels, tables::Table, words::shown},
+    report::{charts::of_levels, words::shown},
 };
 
 /// The request about counts.
@@ -194,14 +195,11 @@ fn table_of(all: &[Before]) -> Table {
             change,
         ]
     };
-    Table {
-        caption:
-            "Margins of error of one count at 95 %, by level and query: with the present noise, and with the least."
-                .to_string(),
-        heading: vec!["", "present sigma2", "margin", "sigma2, least", "margin then", "change"],
-        rows: all.iter().map(row).collect(),
-        has_whole: false,
-    }
+    Table::numbers(
+        "Margins of error of one count at 95 %, by level and query: with the present noise, and with the least.",
+        &["", "present sigma2", "margin", "sigma2, least", "margin then", "change"],
+        all.iter().map(row).collect(),
+    )
 }
 
 /// The noisiest count of each level.

@@ -262,8 +262,9 @@ impl CertifiedLevel for CountryLevel {
         object.insert("suppression_threshold".to_string(), json!(staged));
     }
 
-    fn last_columns(&self) -> String {
-        self.suppression.map_or("none".to_string(), |both| both[usize::from(self.has_two_stages())].to_string())
+    fn last_columns(&self) -> Vec<String> {
+        let total = |both: [i64; 2]| both[usize::from(self.has_two_stages())].to_string();
+        vec![self.suppression.map_or("none".to_string(), total)]
     }
 }
 

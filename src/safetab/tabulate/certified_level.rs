@@ -30,7 +30,7 @@ pub trait CertifiedLevel {
     /// Adds the entries beside the place and the guarantees.
     fn entries(&self, object: &mut Map<String, Value>);
     /// The last columns of its row of the page.
-    fn last_columns(&self) -> String;
+    fn last_columns(&self) -> Vec<String>;
 }
 
 impl CertifiedLevel for TabulatedLevel {
@@ -68,8 +68,8 @@ impl CertifiedLevel for TabulatedLevel {
         object.insert("suppression_threshold".to_string(), json!(suppression.map(|both| both[1])));
     }
 
-    fn last_columns(&self) -> String {
-        self.suppression.map_or("none".to_string(), |both| both[1].to_string())
+    fn last_columns(&self) -> Vec<String> {
+        vec![self.suppression.map_or("none".to_string(), |both| both[1].to_string())]
     }
 }
 
@@ -115,12 +115,12 @@ impl CertifiedLevel for HouseholdLevel {
         object.insert("threshold_t4".to_string(), json!(self.threshold_t4));
     }
 
-    fn last_columns(&self) -> String {
+    fn last_columns(&self) -> Vec<String> {
         let counts = HouseholdTopic::ALL.map(|topic| {
             let counts: Vec<String> = self.selected(topic).iter().map(u64::to_string).collect();
             counts.join(" + ")
         });
-        counts.join(" | ")
+        counts.to_vec()
     }
 }
 

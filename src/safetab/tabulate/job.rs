@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     account::{Delta, Stop},
+    document::{Block, markdown},
     draws::{EarlierBudgets, UnfinishedDraw},
     error::{Error, Result},
     safetab::schema::{SummaryOrder, TotalsCheck, ValidationReport},
@@ -91,8 +92,8 @@ pub struct EditedFiles {
 pub struct DryRun {
     /// As JSON; as public as the release would be.
     pub account: Value,
-    /// As a page in Markdown.
-    pub page: String,
+    /// As a text.
+    pub page: Vec<Block>,
 }
 
 /// Calls a generic function for the program of a job.
@@ -158,7 +159,7 @@ impl PublicJob {
         for_program!(self, dry_run(self))
     }
 
-    /// The certificate of a release recomputed from the public inputs, for the delta and the draw that it states: as JSON and as a page.
+    /// The certificate of a release recomputed from the public inputs, for the delta and the draw that it states: as JSON and as Markdown.
     /// `None` if it states no delta.
     pub(in crate::safetab) fn certificate_again<P: Program>(
         &self,
@@ -179,7 +180,7 @@ impl PublicJob {
             let coterminous = said["coterminous_groups_replaced"].as_u64();
             pass.written = Some(WrittenRows { rows: rows.into_iter().flatten().collect(), coterminous });
         }
-        Ok(Some((certificate.json(), certificate.page())))
+        Ok(Some((certificate.json(), markdown::of_markdown(&certificate.page()))))
     }
 
     /// The entry of a certificate about the blocks, if records are edited files.

@@ -17,6 +17,7 @@ use super::{
     record_files::RecordFiles,
 };
 use crate::{
+    document::{Block, markdown},
     draws::{ADD_REMOVE, DrawIntent, EarlierBudgets, OF_HOUSEHOLDS, ReleaseFolder, Taken},
     error::{Error, Result},
     io::{
@@ -42,8 +43,8 @@ pub enum Outcome {
     Released {
         /// The certificate, as public as the release.
         certificate: Value,
-        /// As a page in Markdown.
-        page: String,
+        /// As a text.
+        page: Vec<Block>,
         /// The number of records read: confidential.
         records: u64,
         /// The reason why the log beside the records could not be written, if so.
@@ -185,14 +186,14 @@ struct Release<'a, 'i, P: Program + 'i> {
 
 impl<P: Program> Release<'_, '_, P> {
     /// Logs the coming draw, adds noise to all levels, and publishes the tables with the certificate, which is returned as JSON and as a
-    /// page.
+    /// text.
     fn draw_and_publish(
         &self,
         mut folder: ReleaseFolder,
         guarantees: RunGuarantees,
         records: &[u8; 32],
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Value, String, Option<String>)> {
+    ) -> Result<(Value, Vec<Block>, Option<String>)> {
         let job = self.job;
         let budget = guarantees.passes.iter().zip(self.passes).map(|(guarantees, (pass, _))| {
             (self.inputs.pass_name(*pass), guarantees.pass.unbounded.budget.to_string())
@@ -222,7 +223,7 @@ impl<P: Program> Release<'_, '_, P> {
         }
         let (json, page) = (certificate.json(), certificate.page());
         write_text(&release.join(CERTIFICATE), &format!("{json:#}\n"))?;
-        write_text(&release.join("certificate.md"), &page)?;
+        write_text(&release.join("certificate.md"), &markdown::of_markdown(&page))?;
         folder.publish()?;
         Ok((json, page, draw.unlogged))
     }

@@ -1,16 +1,11 @@
 //! A page in LaTeX: text as comments, and tables that need no package.
 
-use super::piece::{Piece, Table};
+use super::{Block, Table};
 
-/// The whole page.
-pub(super) fn page(pieces: &[Piece]) -> String {
-    pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Text(text) => text.trim_matches('\n').lines().map(comment).collect(),
-            Piece::Table(written) => table(written),
-        })
-        .collect()
+/// Parts of a text.
+pub fn blocks(blocks: &[Block]) -> String {
+    let comments = |block: &Block| block.plain().trim_matches('\n').lines().map(comment).collect();
+    blocks.iter().map(|block| block.table().map_or_else(|| comments(block), table)).collect()
 }
 
 fn comment(line: &str) -> String {
@@ -19,7 +14,7 @@ fn comment(line: &str) -> String {
 
 fn table(table: &Table) -> String {
     let columns: String =
-        (0..table.heading.len()).map(|column| if (table.right)(column) { 'r' } else { 'l' }).collect();
+        (0..table.heading.len()).map(|column| if table.is_right(column) { 'r' } else { 'l' }).collect();
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| set(cell)).collect();
         format!("{} \\\\\n", cells.join(" & "))
@@ -80,7 +75,7 @@ mod tests {
                         x \\textbar{} y & $1.5 \\times 10^{-11}$ & 8.50 \\% \\\\\n\
                         R\\&D & \\textless{}= 2 & - \\\\\n\\hline\n\\end{tabular}\n% \n% The end.\n"
             .replace("% \n", "");
-        assert_eq!(page(&super::super::tests::pieces()), expected);
+        assert_eq!(blocks(&crate::document::markdown::tests::parts()), expected);
         assert_eq!(set("  a_b^{2}\\"), "\\quad a\\_b\\textasciicircum{}\\{2\\}\\textbackslash{}");
         for plain in ["block", "1e", "e5", "state", "1.5e-x", "-e3"] {
             assert!(power(plain).is_none(), "{plain}");
