@@ -9,11 +9,12 @@ use super::{
     faults::{self, Fault},
     figures,
     pipeline::Pipeline,
-    published::Paper,
+    published::{Paper, Published},
     verdict::{Computed, Verdict},
     verify::{Row, printed, tally, tally_in_words},
 };
 use crate::{
+    document::{Block, Table, below, list, markdown, text},
     error::Result,
     io::files::write_text,
     io::provenance::{COMMIT, Content, Provenance, VERSION, command_line},
@@ -41,49 +42,48 @@ pub struct Run<'a> {
 
 /// The whole report, as Markdown.
 pub fn markdown(sections: &[Section], run: Run) -> String {
-    let mut out = String::from("# Published values, recomputed\n\n");
-    out += &of_run(run);
-    out += "\nEvery computed value is proven: an enclosure of which the digits shown are certain. *agrees*: all of it lies in what the\n\
-            printed text stands for, such as the numbers that round to its digits, or the printed bound or statement holds.\n\
-            *agrees-as-read*: so it does by another reading of what is printed, which is stated, and not by the plain one.\n\
-            *holds-to-digits*: a printed bound is missed, by less than its last digit: the number rounds to it.\n\
-            *misprint*: a slip, as a transpose, a sign or an index; what is meant is plain. *hypothesis-missing*: it holds under a\n\
-            hypothesis that the text leaves out. *not-of-the-stated-model*: a text about a figure, right of the figure as it was\n\
-            computed, and false of the model that the text states. *differs*: a printed number is another one than the computed.\n\
-            *disproved*: a printed bound or statement that was meant is proven wrong, with the text's own unrounded inputs and to\n\
-            its own digits. What the test chose and the text does not say, as a margin or a tolerance, is named, and disproves\n\
-            nothing. Several values can show one fault; it is counted once, and named by its key. *undecided*: the enclosure\n\
-            is too wide to tell. *needs-data*: it rests on data that are not at hand. *circular*: it agrees, and the printed\n\
-            value is the source of the bundled release, so that this says only that the release was read rightly.\n\
-            *not-printed*: no document prints the value; it is not counted among the values.\n";
+    let mut out = vec![Block::Heading(1, "Published values, recomputed".to_string()), of_run(run), text(LEGEND)];
     if sections.len() > 1 {
-        out += &overview(sections);
+        out.extend(overview(sections));
     }
     for section in sections {
-        out += &format!("\n## {}\n\n{}: ", line(&section.paper.title), code(&section.paper.paper));
-        out += &summary(&section.rows);
-        out += &fault_list(section);
-        out += &differences(&section.rows);
-        out += &missing(&section.rows);
-        if let Some(pipeline) = &section.pipeline {
-            out += &pipeline_text(pipeline);
-        }
+        let summary = text(format!("{}: {}", code(&section.paper.paper), summary(&section.rows)));
+        out.extend(below(2, line(&section.paper.title), vec![summary]));
+        out.extend(fault_list(section));
+        out.extend(differences(&section.rows));
+        out.extend(missing(&section.rows));
+        out.extend(section.pipeline.iter().flat_map(pipeline_text));
         for (heading, verdict) in [
             ("What agrees", Verdict::Agrees),
             ("What agrees because the release was built from it", Verdict::Circular),
             ("What no document prints", Verdict::NotPrinted),
         ] {
-            out += &rows_of(&section.rows, heading, verdict);
+            out.extend(below(3, heading, rows_of(&section.rows, verdict)));
         }
         if section.paper.is_bundled {
-            out += &figure_list(&section.paper.paper);
+            out.extend(figure_list(&section.paper.paper));
         }
     }
-    out
+    markdown::of_markdown(&out)
 }
 
+/// What the verdicts mean.
+const LEGEND: &str = "Every computed value is proven: an enclosure of which the digits shown are certain. *agrees*: all of it lies in what the\n\
+         printed text stands for, such as the numbers that round to its digits, or the printed bound or statement holds.\n\
+         *agrees-as-read*: so it does by another reading of what is printed, which is stated, and not by the plain one.\n\
+         *holds-to-digits*: a printed bound is missed, by less than its last digit: the number rounds to it.\n\
+         *misprint*: a slip, as a transpose, a sign or an index; what is meant is plain. *hypothesis-missing*: it holds under a\n\
+         hypothesis that the text leaves out. *not-of-the-stated-model*: a text about a figure, right of the figure as it was\n\
+         computed, and false of the model that the text states. *differs*: a printed number is another one than the computed.\n\
+         *disproved*: a printed bound or statement that was meant is proven wrong, with the text's own unrounded inputs and to\n\
+         its own digits. What the test chose and the text does not say, as a margin or a tolerance, is named, and disproves\n\
+         nothing. Several values can show one fault; it is counted once, and named by its key. *undecided*: the enclosure\n\
+         is too wide to tell. *needs-data*: it rests on data that are not at hand. *circular*: it agrees, and the printed\n\
+         value is the source of the bundled release, so that this says only that the release was read rightly.\n\
+         *not-printed*: no document prints the value; it is not counted among the values.";
+
 /// The command, the program, the time and the inputs of the report.
-fn of_run(Run { provenance, is_reproducible }: Run) -> String {
+fn of_run(Run { provenance, is_reproducible }: Run) -> Block {
     let mut rows = vec![["command", &code(&command_line(&provenance.command_line))].map(String::from)];
     let commit = if is_reproducible { String::new() } else { format!(", commit {COMMIT}") };
     rows.push(["program".to_string(), format!("assay {VERSION}{commit}")]);
@@ -98,8 +98,13 @@ fn of_run(Run { provenance, is_reproducible }: Run) -> String {
         };
         rows.push(["input".to_string(), format!("{}, {content}", code(&input.name))]);
     }
-    let table = rows.iter().map(|row| format!("| {} |\n", row.each_ref().map(|cell| line(cell)).join(" | ")));
-    format!("| | |\n| --- | --- |\n{}", table.collect::<String>())
+    table_of(&["", ""], rows)
+}
+
+/// A table of text.
+fn table_of<const N: usize>(heading: &[&str; N], rows: impl IntoIterator<Item = [String; N]>) -> Block {
+    let rows = rows.into_iter().map(|row| row.map(|cell| line(&cell)).to_vec());
+    Block::Table(Table::numbers("", heading, rows.collect()).of_words())
 }
 
 /// Text for a cell or a line of Markdown.
@@ -175,54 +180,40 @@ pub fn faults_in_words(sections: &[Section]) -> Vec<String> {
     faults::in_words(&rows, &faults(sections))
 }
 
-fn overview(sections: &[Section]) -> String {
-    let mut out = String::from("\n");
-    for (index, row) in summary_table(sections).iter().enumerate() {
-        out += &format!("| {} |\n", row.join(" | "));
-        if index == 0 {
-            out += &format!("|{}\n", " --- |".repeat(row.len()));
-        }
-    }
-    let faults = faults_in_words(sections).into_iter().map(|line| format!("- {line}\n")).collect::<String>();
-    if faults.is_empty() {
-        out
-    } else {
-        format!("{out}\nValues and distinct faults, each fault with its gravest verdict:\n\n{faults}")
-    }
+fn overview(sections: &[Section]) -> Vec<Block> {
+    let faults = list(faults_in_words(sections));
+    let about = text("Values and distinct faults, each fault with its gravest verdict:");
+    let about = if faults.is_empty() { faults } else { [vec![about], faults].concat() };
+    [vec![table_of(&COLUMNS, summary_table(sections).into_iter().skip(1))], about].concat()
 }
 
 /// The faults of a paper that several values show.
-fn fault_list(section: &Section) -> String {
+fn fault_list(section: &Section) -> Vec<Block> {
     let all = faults(std::slice::from_ref(section));
     let several = all.iter().filter(|fault| fault.values.len() > 1);
     let one = |fault: &Fault| {
         let ids: Vec<&str> = fault.values.iter().filter_map(|value| Some(value.rsplit_once('/')?.1)).collect();
-        format!("- {}, {} values: {}\n", code(&fault.key), ids.len(), line(&ids.join(", ")))
+        format!("{}, {} values: {}", code(&fault.key), ids.len(), line(&ids.join(", ")))
     };
-    let list: String = several.map(one).collect();
-    if list.is_empty() {
-        return list;
+    let found = list(several.map(one));
+    if found.is_empty() {
+        return found;
     }
     let count = if all.len() == 1 { "1 distinct fault".to_string() } else { format!("{} distinct faults", all.len()) };
-    format!("\n{count}. Those that several values show:\n\n{list}")
+    [vec![text(format!("{count}. Those that several values show:"))], found].concat()
 }
 
 fn summary(rows: &[Row]) -> String {
     let values = printed(rows);
-    format!("{values} value{}: {}.\n", if values == 1 { "" } else { "s" }, tally_in_words(rows))
+    format!("{values} value{}: {}.", if values == 1 { "" } else { "s" }, tally_in_words(rows))
 }
 
-fn differences(rows: &[Row]) -> String {
+fn differences(rows: &[Row]) -> Vec<Block> {
     let is_difference = |row: &&Row| match row.verdict {
         Verdict::AgreesAsRead | Verdict::Undecided => true,
         verdict => verdict.is_fault(),
     };
-    let differing: Vec<&Row> = rows.iter().filter(is_difference).collect();
-    if differing.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from("\n### What differs, and why\n\n");
-    for row in differing {
+    let said = |row: &Row| {
         let text = format!(
             "**{}** ({}): printed {}, computed {}, {}. {} What was computed: {}.",
             row.published.id,
@@ -233,9 +224,9 @@ fn differences(rows: &[Row]) -> String {
             [vec![why(row)], row.sentences()].concat().join(" ").trim(),
             row.published.asked_in_words(),
         );
-        out += &format!("- {}\n", text.split(['\n', '\r']).collect::<Vec<_>>().join(" "));
-    }
-    out
+        text.replace(['\n', '\r'], " ")
+    };
+    below(3, "What differs, and why", list(rows.iter().filter(is_difference).map(said)))
 }
 
 /// The reason why a row differs, in words; a difference explained by a reading needs none.
@@ -244,52 +235,46 @@ fn why(row: &Row) -> String {
     row.published.erratum.clone().unwrap_or_else(|| unknown.to_string())
 }
 
-fn missing(rows: &[Row]) -> String {
+fn missing(rows: &[Row]) -> Vec<Block> {
     let missing = rows.iter().filter_map(|row| match &row.computed {
         Computed::NeedsData(needed) => Some(format!(
-            "- {} ({}): printed {}; needs {needed}.\n",
+            "{} ({}): printed {}; needs {needed}.",
             row.published.id,
             row.published.place,
             row.published.shown()
         )),
         _ => None,
     });
-    let list: String = missing.collect();
-    if list.is_empty() { list } else { format!("\n### What needs data\n\n{list}") }
+    below(3, "What needs data", list(missing))
 }
 
 /// A table of the rows with this verdict, and their notes below it.
-fn rows_of(rows: &[Row], heading: &str, verdict: Verdict) -> String {
-    let mut table = String::new();
-    let mut notes = String::new();
+fn rows_of(rows: &[Row], verdict: Verdict) -> Vec<Block> {
+    let mut table = Vec::new();
+    let mut notes = Vec::new();
     for row in rows.iter().filter(|row| row.verdict == verdict) {
+        let Published { id, place, .. } = &row.published;
         let asked = row.published.asked_in_words();
-        let cells = [&row.published.id, &row.published.place, &asked, &row.published.shown(), &row.shown()];
-        table += &format!("| {} |\n", cells.map(|cell| line(cell)).join(" | "));
+        table.push([id.clone(), place.clone(), asked, row.published.shown(), row.shown()]);
         let said: Vec<String> = row.published.note.iter().cloned().chain(row.sentences()).collect();
         if !said.is_empty() {
-            notes += &format!("- {}: {}\n", line(&row.published.id), line(&said.join(" ")));
+            notes.push(format!("{}: {}", line(id), line(&said.join(" "))));
         }
     }
     if table.is_empty() {
-        return String::new();
+        return Vec::new();
     }
-    let head = "| value | where | what was computed | printed | computed |\n| --- | --- | --- | --- | --- |\n";
-    let notes = if notes.is_empty() { notes } else { format!("\nNotes:\n\n{notes}") };
-    format!("\n### {heading}\n\n{head}{table}{notes}")
+    let notes = if notes.is_empty() { Vec::new() } else { vec![text("Notes:"), Block::List(notes)] };
+    [vec![table_of(&["value", "where", "what was computed", "printed", "computed"], table)], notes].concat()
 }
 
-fn figure_list(paper: &str) -> String {
-    let items: Vec<String> = (figures::items().iter())
+fn figure_list(paper: &str) -> Vec<Block> {
+    let items = figures::items();
+    let items = items
+        .iter()
         .filter(|item| item.paper == paper)
-        .map(|item| {
-            format!(
-                "- [{}]({paper}/{}.svg) ([numbers]({paper}/{}.csv)): {}\n",
-                item.name, item.name, item.name, item.about
-            )
-        })
-        .collect();
-    if items.is_empty() { String::new() } else { format!("\n### Tables and figures\n\n{}", items.concat()) }
+        .map(|item| format!("[{0}]({paper}/{0}.svg) ([numbers]({paper}/{0}.csv)): {1}", item.name, item.about));
+    below(3, "Tables and figures", list(items))
 }
 
 /// An enclosure in words, short enough for a line.
@@ -318,20 +303,16 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
     rows
 }
 
-fn pipeline_text(pipeline: &Pipeline) -> String {
-    let mut out = format!(
-        "\n### The pipeline of Section A.6\n\n\
-         At epsilon = {} with {} nodes for the first term and {} for the second (the paper: 10000001). The characteristic function is that of the discrete\n\
+fn pipeline_text(pipeline: &Pipeline) -> Vec<Block> {
+    let about = format!(
+        "At epsilon = {} with {} nodes for the first term and {} for the second (the paper: 10000001). The characteristic function is that of the discrete\n\
          Gaussians themselves, (A.3), so the paper's E0 for replacing masses by densities does not arise. The second term,\n\
          which the paper leaves out as beyond double precision, needs more bits and nothing else; its upper end is chosen\n\
-         shorter, and so is its reach, where the sieve of D.3 ends: E3 grows with the seventh power of both.\n\n\
-         | what | value |\n| --- | --- |\n",
+         shorter, and so is its reach, where the sieve of D.3 ends: E3 grows with the seventh power of both.",
         rational::display(&pipeline.epsilon),
         pipeline.panels + 1,
         pipeline.second_panels + 1,
     );
-    for [what, value] in pipeline_rows(pipeline) {
-        out += &format!("| {what} | {value} |\n");
-    }
-    out
+    let rows = table_of(&["what", "value"], pipeline_rows(pipeline));
+    below(3, "The pipeline of Section A.6", vec![text(about), rows])
 }
