@@ -206,7 +206,7 @@ pub enum Error {
         release: String,
     },
     /// A data file that violates a rule of its format.
-    #[error("{file}{at}: {why}", at = place(*line, *column))]
+    #[error("{file}{at}: {why}", file = named(file), at = place(*line, *column))]
     DataFile {
         /// The file, or the name of a bundled one.
         file: String,
@@ -299,7 +299,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file that could not be read or written.
-    #[error("{path}: {why}")]
+    #[error("{path}: {why}", path = named(&path.to_string_lossy()))]
     File {
         /// The file.
         path: PathBuf,
@@ -499,6 +499,11 @@ fn all_of(errors: &[Error]) -> String {
     let more = errors.len().saturating_sub(MOST);
     let more = if more == 0 { String::new() } else { format!("\n  and {more} more") };
     format!("{} faults:{}{more}", errors.len(), lines.collect::<String>())
+}
+
+/// The name of a file; an empty one in quotes, where nothing would stand.
+fn named(file: &str) -> &str {
+    if file.is_empty() { "\"\"" } else { file }
 }
 
 fn place(line: usize, column: usize) -> String {

@@ -81,6 +81,12 @@ fn an_unknown_name_is_reported_with_the_nearest_known_one() {
         (&["calibrate", "--match", "zcpd"], &[&gaussian[..], &delta].concat(), "invalid value 'zcpd' for '--match <MATCH>'".into()),
         (&["epsilon", "--discrete-gausian", "5"], &delta, "unexpected argument '--discrete-gausian' found".into()),
         (&["epsilom"], &delta, "unrecognized subcommand 'epsilom'".into()),
+        // Laws of samples, examples that the law allows, and empty names of files.
+        (&["epsilon", "--sampled", "0.1:foo:1"], &delta, "--sampled 0.1:foo:1: unknown law of samples \"foo\": there is gaussian".into()),
+        (&["epsilon", "--approximate", "1"], &delta, "--approximate 1: approximate \"1\": expected EPSILON:DELTA, as in 1:1e-9".into()),
+        (&["epsilon", "--truncated-laplace", "1"], &delta, "--truncated-laplace 1: truncated-laplace \"1\": expected EPSILON:BOUND, as in 1:5".into()),
+        (&["epsilon", "--table", ""], &delta, "--table \"\": \"\": no such file".into()),
+        (&["audit", "--draws", ""], &["--law", "discrete-gaussian:5"], "--draws: \"\": no such file".into()),
     ];
     for (command, rest, expected) in cases {
         let args = [*command, *rest].concat();

@@ -259,6 +259,10 @@ impl Counts {
         let malformed = || Error::malformed("sampled", text, expected);
         let (rate, rest) = text.split_once(':').ok_or_else(malformed)?;
         let (key, rest) = rest.split_once(':').ok_or_else(malformed)?;
+        let known = Law::keys().any(|known| known == key.trim());
+        if !known {
+            return Err(Error::unknown("law of samples", key.trim(), "there is", ["gaussian"].into_iter()));
+        }
         let base = Counts::parse(key.trim(), rest)?;
         let Law::Gaussian { sigma2 } = base.law else {
             let why =

@@ -68,6 +68,7 @@ impl OneLaw {
     /// The option as it was given.
     pub fn shown(&self) -> String {
         let OneLaw { entry: Entry { option, .. }, text, is_by_name } = self;
+        let text = if text.is_empty() { "\"\"" } else { text };
         if *is_by_name { format!("--{LAW} {option}:{text}") } else { format!("--{option} {text}") }
     }
 }

@@ -219,6 +219,17 @@ impl Law {
         maker(key).map(numbers).unwrap_or_default()
     }
 
+    /// The names of the numbers of all laws in files, each once.
+    pub fn parameter_names() -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for name in Law::keys().flat_map(Law::numbers_of) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The law with this name in files ([`Law::keys`]) and the text of its numbers, as in `1/2:40` for `truncated-laplace`. An error for other forms.
     pub fn parse(key: &str, parameters: &str) -> Result<Law> {
         let (mut parts, mut names) = (parameters.split(':'), Vec::new());
@@ -228,17 +239,29 @@ impl Law {
                 Some(part) => rational::parse(part),
                 // Two, unless others are given.
                 None if name == "answers" => Ok(Rational::from(2)),
-                None => Err(Error::malformed(key, parameters, &format!("{}, as in 1:5", names.join(":")))),
+                None => {
+                    Err(Error::malformed(key, parameters, &format!("{}, as in {}", names.join(":"), example(&names))))
+                }
             }
         });
         let law = law.ok_or_else(|| Error::unknown("law", key, "there are", Law::keys()))??;
         if let Some(more) = parts.next() {
-            let expected =
-                format!("{} and no more, as in {}", names.join(":"), if names.len() > 1 { "1:5" } else { "5" });
+            let expected = format!("{} and no more, as in {}", names.join(":"), example(&names));
             return Err(Error::malformed("a further parameter", more, &expected));
         }
         Ok(law)
     }
+}
+
+/// Numbers that a law with parameters of these names in capitals can have, as its text.
+fn example(names: &[String]) -> String {
+    let number = |(at, name): (usize, &String)| match name.as_str() {
+        "DELTA" => "1e-9",
+        "RATE" => "0.01",
+        _ if at == 0 && names.len() > 1 => "1",
+        _ => "5",
+    };
+    names.iter().enumerate().map(number).collect::<Vec<_>>().join(":")
 }
 
 /// What makes the law with this name in files.

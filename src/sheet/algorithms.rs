@@ -15,7 +15,12 @@ use crate::{
 pub(super) fn mechanisms(figures: &Figures) -> Vec<Block> {
     let row = |line: &QueryLine| {
         let counts = &line.query.counts;
-        let shift = if counts.free_rows { format!("{} rows, at most", counts.shift) } else { counts.shift.to_string() };
+        let shift = match counts.law {
+            _ if counts.free_rows => format!("{} rows, at most", counts.shift),
+            // Of a guarantee, an answer or a list of outcomes it is not a number that moves.
+            ref law if !has_sensitivity(law) => "-".to_string(),
+            _ => counts.shift.to_string(),
+        };
         vec![line.name.clone(), counts.law.in_words(), parameters(&counts.law), counts.count.to_string(), shift]
     };
     let mut said = vec![table(
@@ -90,6 +95,29 @@ pub(super) fn utility(figures: &Figures) -> Vec<Block> {
         ),
         missing(Point::Utility),
     ]
+}
+
+/// Whether a record moves a count by a number that the account is for. A guarantee, an answer and a list of outcomes are about one record as they stand.
+fn has_sensitivity(law: &Law) -> bool {
+    match law {
+        Law::DiscreteGaussian { .. }
+        | Law::Gaussian { .. }
+        | Law::SampledGaussian { .. }
+        | Law::DiscreteLaplace { .. }
+        | Law::Laplace { .. }
+        | Law::TruncatedLaplace { .. }
+        | Law::TruncatedGaussian { .. }
+        | Law::Table(_)
+        | Law::Perturbation(_)
+        | Law::UnknownKey(_) => true,
+        Law::RandomizedResponse { .. }
+        | Law::Pair(_)
+        | Law::Responses(_)
+        | Law::Outcomes(_)
+        | Law::BoundedRange { .. }
+        | Law::Pure { .. }
+        | Law::Approximate { .. } => false,
+    }
 }
 
 /// Whether it is noise that is added to every true count alike, with a law that is symmetric about 0.
