@@ -1,11 +1,13 @@
 //! The TOML form of a release and its rules.
 
+mod query_file;
 mod ways;
 
 use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
+use self::query_file::QueryFile;
 use super::{
     Changed, GeoLevel, Neighbors, Query, Release,
     published::{self, OneOrMany, PublishedFile},
@@ -73,29 +75,6 @@ struct LevelFile {
     rho: Option<Spanned<Exact>>,
     #[serde(rename = "query")]
     queries: Vec<Spanned<QueryFile>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QueryFile {
-    name: Spanned<String>,
-    proportion: Option<Spanned<Exact>>,
-    rho: Option<Spanned<Exact>>,
-    law: Option<Spanned<String>>,
-    sigma2: Option<Spanned<Exact>>,
-    epsilon: Option<Spanned<Exact>>,
-    delta: Option<Spanned<Exact>>,
-    bound: Option<Spanned<Exact>>,
-    rate: Option<Spanned<Exact>>,
-    answers: Option<Spanned<Exact>>,
-    scale: Option<Spanned<Exact>>,
-    times: Option<Spanned<Exact>>,
-    cells: Option<Spanned<Exact>>,
-    #[serde(alias = "shift")]
-    sensitivity: Option<Spanned<Exact>>,
-    rows: Option<Spanned<Exact>>,
-    moves: Option<Spanned<Exact>>,
-    kind: Option<Spanned<String>>,
 }
 
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
@@ -236,7 +215,7 @@ impl ReleaseReader<'_> {
 
     /// How often a changed record changes a count of a query with `cells` cells: as the file states for all, or never.
     fn changed(&self, query: &QueryFile, what: &str, cells: u64, common: &Common) -> Result<Changed> {
-        let Some(field) = &query.moves else { return Ok(common.changed) };
+        let Some(field) = query.number("moves") else { return Ok(common.changed) };
         let at = field.span().start;
         if self.0.number(field)? != 0 {
             let why = format!(
@@ -255,7 +234,7 @@ impl ReleaseReader<'_> {
             let why = format!("{what}: with counts_as_given, a query whose counts do not move is left out of the file");
             return Err(self.0.refuse(at, why));
         }
-        let share = query.proportion.as_ref().or(query.rho.as_ref());
+        let share = query.number("proportion").or(query.number("rho"));
         if let (Some(share), Neighbors::Bounded) = (share, common.neighbors) {
             let why = format!(
                 "{what}: with moves = 0 and bounded neighbors it spends nothing: give its noise, and no share of the budget"
@@ -290,17 +269,15 @@ impl ReleaseReader<'_> {
     fn query(&self, raw: &Spanned<QueryFile>, whole: Option<&Rational>, common: &Common) -> Result<Query> {
         let (at, query) = (raw.get_ref().name.span().start, raw.get_ref());
         let what = format!("the query {:?}", query.name.get_ref());
-        let whole_number = |field: &Option<Spanned<Exact>>, name: &str| {
-            self.0.whole_or(field.as_ref(), 1, 1, &format!("{what}: {name}"))
-        };
-        let (times, cells) = (whole_number(&query.times, "times")?, whole_number(&query.cells, "cells")?);
+        let whole_number = |name: &str| self.0.whole_or(query.number(name), 1, 1, &format!("{what}: {name}"));
+        let (times, cells) = (whole_number("times")?, whole_number("cells")?);
         let (shift, free_rows) = self.shift(query, &what)?;
         let changed = self.changed(query, &what, cells, common)?;
         let taken = changed.times(common.neighbors)?;
         // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), each as often as it is counted.
         let needed = Rational::from(cells) * Rational::from(shift).square() * taken / 2_u32;
         let part = Part { at, what: what.clone(), whole, of_whole: "its level, or of the query" };
-        let declared = self.share(&part, query.proportion.as_ref(), query.rho.as_ref())?;
+        let declared = self.share(&part, query.number("proportion"), query.number("rho"))?;
         let law = self.law(query, declared.as_ref(), &needed)?;
         if law.is_sampled() && common.neighbors != Neighbors::AddRemove {
             return Err(self.0.refuse(
@@ -343,12 +320,12 @@ impl ReleaseReader<'_> {
 
     /// By how much one record changes a cell, or the number of rows that it moves at most, and whether it is that.
     fn shift(&self, query: &QueryFile, what: &str) -> Result<(u64, bool)> {
-        let Some(rows) = &query.rows else {
-            let shift = self.0.whole_or(query.sensitivity.as_ref(), 1, 1, &format!("{what}: sensitivity"))?;
+        let Some(rows) = query.number("rows") else {
+            let shift = self.0.whole_or(query.number("sensitivity"), 1, 1, &format!("{what}: sensitivity"))?;
             return Ok((shift, false));
         };
-        let beside = [("cells", &query.cells), ("sensitivity", &query.sensitivity), ("moves", &query.moves)];
-        if let Some((name, Some(field))) = beside.into_iter().find(|(_, field)| field.is_some()) {
+        let beside = ["cells", "sensitivity", "moves"];
+        if let Some((name, field)) = beside.into_iter().find_map(|name| Some((name, query.number(name)?))) {
             let why = format!("{what}: rows move among any of its cells by any number: give rows without {name}");
             return Err(self.0.refuse(field.span().start, why));
         }
@@ -364,8 +341,7 @@ impl ReleaseReader<'_> {
         let mut taken: Vec<&str> = Vec::new();
         let law = Law::named(name, |parameter| {
             taken.push(parameter);
-            let field = query.parameters().into_iter().find_map(|(name, field)| field.filter(|_| name == parameter));
-            if let Some(field) = field {
+            if let Some(field) = query.number(parameter) {
                 return self.0.positive(field, &format!("{parameter} of {what}"));
             }
             // The sigma2 that spends the declared rho.
@@ -381,32 +357,13 @@ impl ReleaseReader<'_> {
             let known: Vec<String> = Law::keys().map(|key| format!("{key:?}")).collect();
             return Err(self.0.refuse(name_at, format!("law = {name:?}: expected one of {}", known.join(", "))));
         };
-        let misplaced = query
-            .parameters()
-            .into_iter()
-            .find_map(|(name, field)| Some((name, field.filter(|_| !taken.contains(&name))?)));
-        match misplaced {
+        match query.parameters().find(|(name, _)| !taken.contains(name)) {
             None => law,
             Some((other, field)) => {
                 let why = format!("{what}: law = {name:?} has no {other}: give its {}", taken.join(" and its "));
                 Err(self.0.refuse(field.span().start, why))
             }
         }
-    }
-}
-
-impl QueryFile {
-    /// The parameters of laws by their names.
-    fn parameters(&self) -> [(&'static str, Option<&Spanned<Exact>>); 7] {
-        [
-            ("sigma2", self.sigma2.as_ref()),
-            ("epsilon", self.epsilon.as_ref()),
-            ("delta", self.delta.as_ref()),
-            ("bound", self.bound.as_ref()),
-            ("rate", self.rate.as_ref()),
-            ("answers", self.answers.as_ref()),
-            ("scale", self.scale.as_ref()),
-        ]
     }
 }
 
