@@ -1,13 +1,23 @@
-//! Integers of any program: one per line, as a stream of any length.
+//! Integers of any program: one per line, as a stream of any length. It may be compressed by gzip, begin with a byte order mark, and have a heading.
 
-use std::{io::Read, path::Path};
+use std::{
+    io::{BufRead, BufReader, Cursor, Read},
+    path::Path,
+};
 
 use crate::{
     error::{Error, Result},
-    io::reading,
+    io::{csv_reader::plain, reading},
 };
 
 const BUFFER: usize = 1 << 16;
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The most bytes of a heading.
+const HEADING: u64 = 256;
+/// Words for a number that is missing or infinite: a draw like this is no heading.
+const NO_NUMBERS: [&str; 11] =
+    ["na", "n/a", "nan", "null", "none", "nil", "inf", "infinity", "true", "false", "missing"];
 /// At most this number of integers are passed on together.
 const BATCH: usize = 1 << 12;
 
@@ -75,16 +85,36 @@ impl Line {
     }
 }
 
-/// Reads integers, one per line, and passes them on in order; returns their number. `name` names the input in messages.
-pub fn integers(mut input: impl Read, name: &str, mut each: impl FnMut(&[i64])) -> Result<u64> {
+/// Whether a first line is the heading of the integers: it begins with a letter, is the name of one column, and no word for a number.
+fn is_heading(line: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(line) else { return false };
+    let text = text.trim();
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && !text.contains([',', ';', '\t', '"'])
+        && !text.chars().any(char::is_control)
+        && !NO_NUMBERS.contains(&text.to_lowercase().as_str())
+}
+
+/// Reads integers, one per line, and passes them on in order; returns their number. `name` names the input in messages. A first line that is the name of a
+/// column is left out.
+pub fn integers(input: impl Read, name: &str, mut each: impl FnMut(&[i64])) -> Result<u64> {
+    let wrong = |why: std::io::Error| Error::File { path: name.into(), why: why.to_string() };
+    let mut input = BufReader::with_capacity(BUFFER, plain(input, 0, Path::new(name))?.input);
+    let mut first = Vec::new();
+    (&mut input).take(HEADING).read_until(b'\n', &mut first).map_err(wrong)?;
+    let begun = first.strip_prefix(MARK).unwrap_or(&first);
+    let has_heading = (first.ends_with(b"\n") || (first.len() as u64) < HEADING) && is_heading(begun);
+    let begun = if has_heading { Vec::new() } else { begun.to_vec() };
+    let mut input = Cursor::new(begun).chain(input);
     let mut buffer = vec![0; BUFFER];
     let mut batch = Vec::with_capacity(BATCH);
-    let (mut line, mut total) = (Line::new(1), 0_u64);
+    let (mut line, mut total) = (Line::new(1 + usize::from(has_heading)), 0_u64);
     loop {
         let read = match input.read(&mut buffer) {
             Ok(read) => read,
             Err(why) if why.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(why) => return Err(Error::File { path: name.into(), why: why.to_string() }),
+            Err(why) => return Err(wrong(why)),
         };
         let is_end = read == 0;
         // A last line without a line break ends with the input.
@@ -137,11 +167,35 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_a_heading_and_gzip_are_read() {
+        use std::io::Write;
+        for text in
+            [&b"noise\n1\n-2\n"[..], b"\xef\xbb\xbf1\n-2\n", b"\xef\xbb\xbf \"the noise\"\r\n1\r\n-2", b"_x\n1\n-2\n"]
+        {
+            assert_eq!(read(text).unwrap(), [1, -2]);
+            let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            zipped.write_all(text).unwrap();
+            let zipped = zipped.finish().unwrap();
+            assert_eq!(read(&zipped).unwrap(), [1, -2]);
+            let cut = read(&zipped[..zipped.len() - 6]).unwrap_err();
+            assert!(cut.contains("truncated") && cut.contains("draws.txt"), "{cut}");
+        }
+        assert_eq!(read(b"noise\n").unwrap(), [0_i64; 0]);
+        // The line of an error counts the heading.
+        assert!(read(b"noise\n1\nx\n").unwrap_err().contains("line 3, column 1"));
+        let utf16 = read(b"\xff\xfe1\0\n\0").unwrap_err();
+        assert!(utf16.contains("UTF-16") && utf16.contains("draws.txt"), "{utf16}");
+    }
+
+    #[test]
     fn all_else_is_refused_with_its_place() {
         for (text, place, why) in [
             (&b"1\n2.0\n"[..], "line 2, column 2", "one integer"),
             (b"1\n\n2\n", "line 2, column 1", "no integer"),
-            (b"noise\n1\n", "line 1, column 1", "one integer"),
+            (b"noise\nnoise\n1\n", "line 2, column 1", "one integer"),
+            (b"noise,more\n1\n", "line 1, column 1", "one integer"),
+            (b"NaN\n1\n", "line 1, column 1", "one integer"),
+            (b"2.0\n1\n", "line 1, column 2", "one integer"),
             (b"1 2\n", "line 1, column 3", "one integer"),
             (b"-\n", "line 1", "no integer"),
             (b"1e5\n", "line 1, column 2", "one integer"),

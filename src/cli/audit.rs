@@ -29,7 +29,7 @@ use super::{
 
 /// Tests whether integers of any program are independent draws of a law
 ///
-/// Reads one integer per line, in one pass and bounded memory. Every p-value is a proven upper bound; Holm's correction over all tests decides.
+/// Reads one integer per line, in one pass and bounded memory: text or gzip, with or without a byte order mark and a heading. Every p-value is a proven upper bound; Holm's correction over all tests decides.
 /// The exit status is 1 if the draws deviate.
 #[derive(clap::Args)]
 pub struct Args {
