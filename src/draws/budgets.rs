@@ -25,6 +25,8 @@ pub struct EarlierBudgets {
     pub elsewhere: u64,
     /// Upper bound on the budget that a record spends in this draw and all earlier ones of its unit and relation.
     pub together: Rational,
+    /// Whether that is less than the sum of the largest budgets: it holds for a record that is in the same part in draws whose parts are defined alike.
+    pub by_part: bool,
 }
 
 /// The earlier draws with a unit and a relation that are not those of the current draw.
@@ -36,6 +38,8 @@ pub struct OtherBudgets {
     pub draws: u64,
     /// Upper bound on the budget that a record spends in all of them.
     pub together: Rational,
+    /// Whether that is less than the sum of the largest budgets.
+    pub by_part: bool,
 }
 
 impl EarlierBudgets {
@@ -58,12 +62,15 @@ impl EarlierBudgets {
         }
         let other = |(kind, draws): (Option<(&str, &str)>, Vec<&DrawIntent>)| {
             let kind = kind.map(|(unit, relation)| (unit.to_string(), relation.to_string()));
-            Ok(OtherBudgets { kind, draws: draws.len() as u64, together: largest_sum(&draws)? })
+            let (together, by_part) = largest_sum(&draws)?;
+            Ok(OtherBudgets { kind, draws: draws.len() as u64, together, by_part })
         };
+        let (together, by_part) = largest_sum(&[&[intent], &same[..]].concat())?;
         Ok(EarlierBudgets {
             others: others.into_iter().map(other).collect::<Result<_>>()?,
             elsewhere: earlier.iter().map(|draw| u64::from(draw.elsewhere)).sum(),
-            together: largest_sum(&[&[intent], &same[..]].concat())?,
+            together,
+            by_part,
             same: same.into_iter().map(|draw| Ok(largest(&parts(draw)?))).collect::<Result<_>>()?,
         })
     }
@@ -71,7 +78,8 @@ impl EarlierBudgets {
     /// The condition under which the sum holds, about a record; `None` where no budgets were added.
     pub(crate) fn condition(&self) -> Option<String> {
         let draws = self.same.len() as u64 + 1;
-        (draws > 1).then(|| format!("its budget is that of {draws} draws together, {IN_ONE_PART}"))
+        let of_part = in_one_part(self.by_part);
+        (draws > 1).then(|| format!("its budget is that of {draws} draws together{of_part}"))
     }
 
     /// The number of earlier draws.
@@ -112,9 +120,9 @@ impl EarlierBudgets {
                     (String::new(), format!(", and {twice} where a record is changed"))
                 }
             };
-            let (unit, each) = (in_prose(unit), each.join(", "));
+            let (unit, each, of_part) = (in_prose(unit), each.join(", "), in_one_part(self.by_part));
             said.push(format!(
-                "{subject} ({unit} = {each}{about}), if anybody saw {pronoun}: together up to {together}{changed}, {IN_ONE_PART}."
+                "{subject} ({unit} = {each}{about}), if anybody saw {pronoun}: together up to {together}{changed}{of_part}."
             ));
         }
         said.extend(self.others.iter().map(OtherBudgets::in_words));
@@ -149,6 +157,7 @@ impl EarlierBudgets {
         let mut keys = Map::new();
         let each: Vec<String> = self.same.iter().map(ToString::to_string).collect();
         keys.insert("earlier_budgets_exact".to_string(), json!(each));
+        keys.insert(BY_PART.to_string(), json!(self.by_part));
         keys.insert("earlier_draws_of_another_unit".to_string(), json!(self.draws_of_others()));
         keys.insert(OTHERS.to_string(), self.others.iter().map(OtherBudgets::json).collect());
         keys.insert("earlier_draws_into_other_folders".to_string(), json!(self.elsewhere));
@@ -176,9 +185,11 @@ impl EarlierBudgets {
         let others = match certificate[OTHERS].as_array() {
             Some(others) => others.iter().map(OtherBudgets::from_json).collect::<Option<Vec<_>>>()?,
             None if draws == 0 => Vec::new(),
-            None => vec![OtherBudgets { kind: None, draws, together: Rational::new() }],
+            None => vec![OtherBudgets { kind: None, draws, together: Rational::new(), by_part: false }],
         };
-        Some(EarlierBudgets { same, others, elsewhere, together }).filter(|found| found.draws_of_others() == draws)
+        let by_part = summed_by_part(certificate);
+        Some(EarlierBudgets { same, others, elsewhere, together, by_part })
+            .filter(|found| found.draws_of_others() == draws)
     }
 
     /// Upper bound on the budget of a draw and all earlier ones of its unit and relation, from its certificate and its
@@ -194,7 +205,17 @@ impl EarlierBudgets {
 }
 
 /// Of whom budgets that are added part by part are.
-const IN_ONE_PART: &str = "for a record that is in the same part in every draw";
+fn in_one_part(by_part: bool) -> &'static str {
+    if by_part { ", for a record that is in the same part in every draw" } else { "" }
+}
+
+/// Whether a sum is stated to be one by parts; versions that did not say so may have added by parts.
+fn summed_by_part(stated: &Value) -> bool {
+    stated[BY_PART].as_bool().unwrap_or(true)
+}
+
+/// The key of whether budgets were added part by part.
+const BY_PART: &str = "earlier_budgets_by_part";
 
 /// The key of the earlier draws with another unit or relation.
 const OTHERS: &str = "earlier_budgets_of_other_units";
@@ -206,7 +227,10 @@ impl OtherBudgets {
         match &self.kind {
             Some((unit, relation)) => {
                 let (unit, together) = (in_prose(unit), rational::display(&self.together));
-                format!("{draws} spent up to {unit} = {together} for {relation} neighbors.")
+                format!(
+                    "{draws} spent up to {unit} = {together} for {relation} neighbors{}.",
+                    in_one_part(self.by_part)
+                )
             }
             None => format!("{draws} spent a budget whose unit or neighbors the log does not name."),
         }
@@ -218,6 +242,7 @@ impl OtherBudgets {
             object["unit"] = json!(unit);
             object["neighbors"] = json!(relation);
             object["together_exact"] = json!(self.together.to_string());
+            object[BY_PART] = json!(self.by_part);
         }
         object
     }
@@ -225,10 +250,11 @@ impl OtherBudgets {
     fn from_json(value: &Value) -> Option<OtherBudgets> {
         let draws = value["draws"].as_u64()?;
         if value.get("unit").is_none() {
-            return Some(OtherBudgets { kind: None, draws, together: Rational::new() });
+            return Some(OtherBudgets { kind: None, draws, together: Rational::new(), by_part: false });
         }
         let kind = (value["unit"].as_str()?.to_string(), value["neighbors"].as_str()?.to_string());
-        Some(OtherBudgets { kind: Some(kind), draws, together: exact(&value["together_exact"])? })
+        let (together, by_part) = (exact(&value["together_exact"])?, summed_by_part(value));
+        Some(OtherBudgets { kind: Some(kind), draws, together, by_part })
     }
 }
 
@@ -241,11 +267,14 @@ fn largest(parts: &[(&str, Rational)]) -> Rational {
     parts.iter().map(|(_, budget)| budget.clone()).max().unwrap_or_default()
 }
 
-/// Upper bound on the budget that a record spends in all these draws, of one unit and one relation.
-fn largest_sum(draws: &[&DrawIntent]) -> Result<Rational> {
+/// Upper bound on the budget that a record spends in all these draws, of one unit and one relation; and whether it is less than the sum of the largest budgets,
+/// as it can be for a record that is in the same part in draws of one definition.
+fn largest_sum(draws: &[&DrawIntent]) -> Result<(Rational, bool)> {
     let mut alike: Vec<(&str, Vec<(&str, Rational)>)> = Vec::new();
+    let mut of_largest = Rational::new();
     for draw in draws {
         let own = parts(draw)?;
+        of_largest += largest(&own);
         let known = alike.iter_mut().find(|(definition, _)| !definition.is_empty() && *definition == draw.parts);
         let Some((_, sums)) = known else {
             alike.push((&draw.parts, own));
@@ -259,7 +288,9 @@ fn largest_sum(draws: &[&DrawIntent]) -> Result<Rational> {
         }
     }
     // A record spends at most the largest sum over parts in draws of one definition, and at most the sum of these in all.
-    Ok(alike.iter().fold(Rational::new(), |sum, (_, sums)| sum + largest(sums)))
+    let together = alike.iter().fold(Rational::new(), |sum, (_, sums)| sum + largest(sums));
+    let by_part = together < of_largest;
+    Ok((together, by_part))
 }
 
 /// A unit as a sentence has it.
@@ -311,7 +342,12 @@ mod tests {
         // 11/100 + 29/4 in one pass, 1/2 + 1 + 8 in the other.
         assert_eq!((found.together.clone(), found.draws(), found.elsewhere), (Rational::from((19, 2)), 2, 1));
         let words = found.in_words("rho", None).unwrap();
-        for said in ["2 earlier draws", "(rho = 7.25, 8)", "together up to 9.5, and 19", "1 went into other"] {
+        for said in [
+            "2 earlier draws",
+            "(rho = 7.25, 8)",
+            "together up to 9.5, and 19 where a record is changed, for a record that is in the same part in every draw.",
+            "1 went into other",
+        ] {
             assert!(words.contains(said), "{words}");
         }
         let mut certificate = json!({ "earlier_draws": 2 });
@@ -367,7 +403,7 @@ mod tests {
         assert_eq!((found.together.clone(), found.draws(), found.same.len()), (Rational::from(2), 5, 1));
         assert_eq!(
             found.in_words("rho", Some("add-remove")).unwrap(),
-            "One earlier draw spent its own budget (rho = 1; add-remove neighbors), if anybody saw it: together up to 2, for a record that is in the same part in every draw. \
+            "One earlier draw spent its own budget (rho = 1; add-remove neighbors), if anybody saw it: together up to 2. \
              2 earlier draws spent up to rho = 2 for bounded neighbors. 1 earlier draw spent up to pure epsilon = 0.5 for \
              add-remove neighbors. 1 earlier draw spent a budget whose unit or neighbors the log does not name. Budgets of \
              different units or neighbors are not added: what all draws together spend is not known."

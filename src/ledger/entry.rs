@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The file of a release of `tabulate` that certifies it.
-const CERTIFICATE: &str = "certificate.json";
+pub(super) const CERTIFICATE: &str = "certificate.json";
 
 /// The kind of file that describes an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ fn folder_name(path: &Path) -> String {
 }
 
 /// A file in a folder, or that file itself.
-fn within(path: &Path, file: &str) -> (PathBuf, String) {
+pub(super) fn within(path: &Path, file: &str) -> (PathBuf, String) {
     match path.is_dir() {
         true => (path.join(file), folder_name(path)),
         false => (path.to_path_buf(), path.parent().map(folder_name).unwrap_or_default()),
@@ -380,7 +380,7 @@ impl Drawn {
         }
         let unit = if self.pure_epsilon.is_some() { "pure_epsilon" } else { "rho" };
         let keys = serde_json::to_value(manifest).ok();
-        let Some(earlier) = keys.and_then(|keys| EarlierBudgets::from_json(&keys, unit)) else {
+        let Some(mut earlier) = keys.and_then(|keys| EarlierBudgets::from_json(&keys, unit)) else {
             let why = "earlier_draws: expected the budgets of these draws beside it, as `measure` writes them";
             return Err(wrong(&self.file, (0, 0), why));
         };
@@ -392,6 +392,8 @@ impl Drawn {
         if earlier.together < *own {
             return Err(wrong(&self.file, (0, 0), "all_draws: expected at least the budget of this draw"));
         }
+        // A draw of `measure` has no parts.
+        earlier.by_part = false;
         self.of_draws = earlier.condition();
         *own = earlier.together;
         Ok(())
