@@ -9,6 +9,7 @@ use clap::{ArgMatches, Command};
 use dp_assay::{
     account::Counts,
     law::Entry,
+    ledger::{LedgerFile, description_of},
     provenance::{Input, Provenance},
     release::input::public_input as recorded,
 };
@@ -24,6 +25,10 @@ enum Kind {
     Counted,
     /// A file that follows the name of a law, as in `table:noise.csvx10`, is hashed; other laws have none.
     OfLaw,
+    /// A ledger: it is hashed, and so is everything that its account reads.
+    Ledger,
+    /// A release that may be added to a ledger: the file that describes it is hashed.
+    Candidate,
     /// It is only named.
     Confidential,
     /// It is only named: hashing it would read it twice.
@@ -32,11 +37,12 @@ enum Kind {
 
 /// The arguments that name inputs, by their ids.
 const INPUTS: &[(&str, Kind)] = &[
-    ("add", Kind::Large),
+    ("add", Kind::Candidate),
     ("area_totals", Kind::Public),
     ("areas", Kind::Public),
     ("blocks", Kind::Public),
     ("certificates", Kind::Public),
+    ("check", Kind::Candidate),
     ("config", Kind::Public),
     ("counts", Kind::Confidential),
     ("draws", Kind::Large),
@@ -49,7 +55,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("households", Kind::Confidential),
     ("input", Kind::Confidential),
     ("law", Kind::OfLaw),
-    ("ledger", Kind::Public),
+    ("ledger", Kind::Ledger),
     ("measurements", Kind::Public),
     ("nmf", Kind::Large),
     ("p-table", Kind::Counted),
@@ -108,14 +114,20 @@ impl Invocation {
         let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
         let mut inputs = Vec::new();
         // Beside --power, --draws is a number; beside a prior, --published and --truth are counts.
-        let is_number = |id: &str| match id {
+        let is_no_input = |id: &str| match id {
             "draws" => has(command, "power") && matches.get_flag("power"),
             "published" | "truth" => has(command, "prior"),
+            // A ledger to start from is written, and none is read.
+            "ledger" => has(command, "new") && matches.contains_id("new"),
             _ => false,
         };
-        for (id, kind) in INPUTS.iter().filter(|(id, _)| has(command, id) && !is_number(id)) {
+        for (id, kind) in INPUTS.iter().filter(|(id, _)| names_something(command, id) && !is_no_input(id)) {
             for name in matches.get_raw(id).into_iter().flatten() {
-                inputs.extend(input(&name.to_string_lossy(), *kind)?);
+                for input in inputs_of(&name.to_string_lossy(), *kind)? {
+                    if !inputs.contains(&input) {
+                        inputs.push(input);
+                    }
+                }
             }
         }
         let insecure_seed =
@@ -178,6 +190,11 @@ fn has(command: &Command, id: &str) -> bool {
     command.get_arguments().any(|argument| argument.get_id() == id)
 }
 
+/// Whether an argument of this id has a value: `--check` of other commands is a flag.
+fn names_something(command: &Command, id: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_id() == id && argument.get_action().takes_values())
+}
+
 /// The subcommand that runs, with its arguments.
 fn innermost(command: Command, matches: ArgMatches) -> (Command, ArgMatches) {
     let Some((name, below)) = matches.subcommand() else { return (command, matches) };
@@ -196,6 +213,17 @@ fn public(name: &str) -> Result<Input> {
     recorded(name).context("the provenance of the answer")
 }
 
+/// The input that an argument names, and those that it names itself.
+fn inputs_of(name: &str, kind: Kind) -> Result<Vec<Input>> {
+    let mut names = vec![name.to_string()];
+    match kind {
+        Kind::Ledger => names.extend(LedgerFile::find(name)?.read_beside(name)),
+        Kind::Candidate => names = vec![description_of(name)],
+        _ => return Ok(input(name, kind)?.into_iter().collect()),
+    }
+    names.iter().map(|name| public(name)).collect()
+}
+
 /// The input that an argument names; `None` for a law that has no file.
 fn input(name: &str, kind: Kind) -> Result<Option<Input>> {
     let counted = |text: &str| public(&Counts::named_file(text).unwrap_or_else(|_| text.to_string()));
@@ -203,7 +231,7 @@ fn input(name: &str, kind: Kind) -> Result<Option<Input>> {
     Ok(match kind {
         Kind::Confidential => Some(Input::confidential(Path::new(name))),
         Kind::Large => Some(Input::not_hashed(Path::new(name))),
-        Kind::Public => Some(public(name)?),
+        Kind::Public | Kind::Ledger | Kind::Candidate => Some(public(name)?),
         Kind::Counted => Some(counted(name)?),
         Kind::OfLaw => of_law().map(|(_, text)| counted(text)).transpose()?,
     })

@@ -30,6 +30,7 @@
 //! | `least_noise` | the least noise of a release that fits beside what was spent |
 //! | [`withdrawal`] | entries that were added and never published |
 //! | `locked` | the lock by which additions wait for each other |
+//! | `inputs` | the files that an account reads, for the provenance of answers |
 //! | [`odometer`] | adds an entry if everything stays below a promise |
 
 use std::path::Path;
@@ -42,6 +43,7 @@ use crate::{
 mod entry;
 mod file;
 mod form;
+mod inputs;
 mod least_noise;
 mod locked;
 mod log;
@@ -55,6 +57,7 @@ pub mod withdrawal;
 
 pub use entry::{Kind, LedgerEntry, Spent};
 pub use file::{LedgerFile, Partition};
+pub use inputs::description_of;
 pub use least_noise::LeastNoise;
 pub use log::{LogLine, log_path};
 pub use population::Population;

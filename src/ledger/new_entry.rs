@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     io::{files::file_error, toml_reader::TomlReader},
     release::bundled_text,
+    topdown::measurement_files::MANIFEST,
 };
 
 /// An error about the new entry, which stands in no file yet.
@@ -77,7 +78,7 @@ fn free_name<'a>(name: &str, others: impl Iterator<Item = &'a str> + Clone) -> S
 }
 
 /// The kind of description at a path, and its path.
-fn kind_of(release: &str) -> (Kind, String) {
+pub(super) fn kind_of(release: &str) -> (Kind, String) {
     let path = Path::new(release);
     let holds = |file: &str| path.is_dir() && path.join(file).is_file();
     let is_json = path.extension().is_some_and(|end| end == "json");
@@ -89,6 +90,15 @@ fn kind_of(release: &str) -> (Kind, String) {
         _ => Kind::Release,
     };
     (kind, release.to_string())
+}
+
+/// The file of that kind of description at a path: itself, or the one in a folder.
+pub(super) fn file_in(kind: Kind, path: &Path) -> PathBuf {
+    match kind {
+        Kind::SafeTab => entry::within(path, entry::CERTIFICATE).0,
+        Kind::Measurements => entry::within(path, MANIFEST).0,
+        Kind::Release => path.to_path_buf(),
+    }
 }
 
 /// A path as seen from the folder of the ledger.
