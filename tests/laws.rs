@@ -14,6 +14,8 @@ use dp_assay::{
 };
 use rug::Rational;
 
+use crate::common::program::json;
+
 /// The probabilities of all outputs of one count under both hypotheses, by the definition of its law, in doubles.
 fn outputs(key: &str, parameters: &[f64], shift: i64) -> Vec<(f64, f64)> {
     let over = |weights: &dyn Fn(i64) -> f64, bound: i64| {
@@ -517,4 +519,26 @@ fn texts_and_ranges_are_checked() {
         let error = Counts::parse(key, text).unwrap_err().to_string();
         assert!(error.contains(expected), "{key} {text}: {error}");
     }
+}
+
+#[test]
+fn a_rho_that_is_an_upper_bound_has_no_exact_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let table = put("table.csv", "value,mass\n-1,1/4\n0,1/2\n1,1/4\n");
+    let cells = put("cells.csv", "i,j,p\n0,0,1\n1,0,1/2\n1,1,1/2\n2,1,1/2\n2,2,1/2\n");
+    let pair = put("pair.csv", "p,q\n1/3,1/4\n2/3,3/4\n");
+    for (option, value) in
+        [("--table", &*table), ("--p-table", &cells), ("--pair", &pair), ("--unknown-key", "discrete-laplace:1/2:9")]
+    {
+        let answer = json(&["delta", option, value, "--discrete-gaussian", "5", "--epsilon", "1"]);
+        assert!(answer["rho_exact"].is_null() && answer["rho"].is_number(), "{option}: {answer}");
+    }
+    let answer = json(&["delta", "--discrete-gaussian", "7", "--randomized-response", "1/2", "--epsilon", "1"]);
+    // 1 / 14 + (1 / 2)^2 / 2.
+    assert_eq!(answer["rho_exact"], "11/56");
 }

@@ -398,8 +398,9 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     assert_ne!(after, manifest);
     bench.put("measured/measurements.json", &after);
     assert_eq!(bench.account()["populations"][0]["zcdp_total"]["rho"], 6);
-    bench
-        .says_everywhere("its budget is that of 2 draws together, for a record that is in the same part in every draw");
+    // A draw of `measure` has no parts, so the sum holds for every record.
+    bench.says_everywhere("its budget is that of 2 draws together");
+    assert!(!bench.words(&["ledger"], &DELTA).contains("same part"));
     bench.put("l.toml", &format!("{own}release = 'pl94-units-us'\nspine = 'spine'\n"));
     assert!(bench.refused(&DELTA).contains("only the budgets are known"));
     bench.put("l.toml", &own);
@@ -434,7 +435,7 @@ fn a_folder_of_measurements_enters_with_its_budget_or_exactly() {
     let after = manifest.replacen("\"earlier_draws\": 0", earlier, 1);
     assert_ne!(after, manifest);
     bench.put("pure-measured/measurements.json", &after);
-    let condition = "its budget is that of 2 draws together, for a record that is in the same part in every draw";
+    let condition = "its budget is that of 2 draws together";
     bench.says_everywhere(condition);
     for command in
         [&["risk", "bound", "--prior", "1/2", "--ledger"][..], &["risk", "curve", "--prior", "1/2", "--ledger"]]
@@ -935,4 +936,49 @@ fn a_path_in_a_ledger_is_relative_to_its_folder() {
     json(&["ledger", ledger, "--add", &bench.at("weekly.toml"), "--promise", "9", "--delta", "1e-6"]);
     assert!(fs::read_to_string(ledger).unwrap().contains("release = \"../../weekly.toml\""));
     assert_eq!(json(&["ledger", ledger, "--show"])["populations"][0]["entries"][0]["name"], "weekly");
+}
+
+/// The names and hashes of the inputs of an answer.
+fn inputs(answer: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let inputs = answer["provenance"]["inputs"].as_array().unwrap();
+    inputs.iter().map(|input| (text(&input["name"]), text(&input["sha256"]))).collect()
+}
+
+#[test]
+fn provenance_has_everything_that_a_ledger_reads() {
+    let bench = Bench::new(
+        "add-remove",
+        "[[entry]]\nrelease = 'coarse.toml'\n[[entry]]\nname = 'two'\nrelease = 'coarse.toml'\n",
+    );
+    assert_eq!(bench.added("weekly.toml", "9", &[]).0, 0);
+    let read = |names: &[&str]| -> Vec<(String, String)> {
+        names.iter().map(|name| (bench.at(name), sha256_of_text(&bench.read(name)))).collect()
+    };
+    let all = read(&["l.toml", "l.toml.log", "coarse.toml", "weekly.toml"]);
+    assert_eq!(inputs(&bench.account()), all);
+    let ledger = bench.at("l.toml");
+    let bound = json(&["risk", "bound", "--ledger", &ledger, "--prior", "1/2", "--delta", "1e-6"]);
+    assert_eq!(inputs(&bound), all);
+    // A candidate, too: the file of a release, a certificate in a folder, or a bundled one.
+    let (_, checked) = bench.checked(&["--check", &bench.at("pure.toml"), "--promise", "9", "--delta", "1e-6"]);
+    assert_eq!(inputs(&checked), [read(&["pure.toml"]), all].concat());
+    let bundled = json(&["ledger", "us-2020-persons", "--show"]);
+    assert_eq!(inputs(&bundled).len(), 8, "{bundled}");
+    assert!(inputs(&bundled).iter().all(|(_, sha256)| sha256.len() == 64));
+    // A ledger that is written reads none.
+    assert_eq!(inputs(&json(&["ledger", "--new", &bench.at("new.toml")])), []);
+}
+
+#[test]
+fn an_infinite_epsilon_is_null_beside_the_probability_of_infinite_losses() {
+    let bench = Bench::new("add-remove", "releases = ['weekly.toml', 'leaky.toml']\n");
+    bench.put("leaky.toml", &release("leaky", "add-remove", "law = 'approximate'\nepsilon = '1/2'\ndelta = '1/100'"));
+    let people = &bench.account()["populations"][0];
+    let [plain, leaky] = [&people["releases"][0], &people["releases"][1]];
+    assert!(plain["infinite_loss_mass"].is_null() && plain["epsilon"].is_object(), "{plain}");
+    for infinite in [leaky, &people["composed"], &people["zcdp_total"]] {
+        assert!(infinite["epsilon"].is_null(), "{infinite}");
+        assert!((ends(&infinite["infinite_loss_mass"]).0 - 0.01).abs() < 1e-9, "{infinite}");
+    }
 }

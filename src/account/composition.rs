@@ -232,6 +232,11 @@ impl Composition {
         Arc::clone(&self.loss)
     }
 
+    /// Whether [`Composition::rho`] is a formula of the parameters of all noise, and no upper bound on logarithms.
+    pub fn has_exact_rho(&self) -> bool {
+        self.counts.iter().all(|counts| counts.law.has_exact_rho())
+    }
+
     /// The rho of zero-concentrated differential privacy: the sum over all counts ([`Counts::rho`]).
     pub fn rho(&self) -> &Rho {
         &self.rho

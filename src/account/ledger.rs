@@ -46,6 +46,7 @@ use crate::{
     loss::{
         answer::Answer,
         family::Units,
+        infinite::InfiniteLoss,
         parameter::{Delta, Epsilon, Rho},
     },
     numeric::{Certainty, Enclosure},
@@ -85,6 +86,11 @@ impl Entry {
         self.accounted_by(|counts| format!("{counts}{}", if counts.free_rows { " rows" } else { "" }))
     }
 
+    /// Whether rho is a formula of the parameters of its noise, and no upper bound on logarithms.
+    fn has_exact_rho(&self) -> bool {
+        self.paths.iter().all(Composition::has_exact_rho)
+    }
+
     fn accounted_by(&self, count: impl Fn(&Counts) -> String) -> String {
         let way = |path: &Composition| {
             let mut counts: Vec<String> = path.counts().iter().map(&count).collect();
@@ -119,6 +125,10 @@ pub struct Ledger {
 pub struct Balance {
     /// The zCDP rho.
     pub rho: Rho,
+    /// Whether that is a formula of the parameters of all noise, and no upper bound on logarithms.
+    pub has_exact_rho: bool,
+    /// Outputs that only one of two neighbors can have, where there are some: of the account in which they are most probable.
+    pub infinite_loss: Option<InfiniteLoss>,
     /// The exact epsilon; `None` if only the budget is known.
     pub epsilon: Option<Answer>,
     /// The epsilon that rho implies by the best order.
@@ -216,6 +226,11 @@ impl Ledger {
         partitions.into_values().map(|parts| parts.into_values().collect()).collect()
     }
 
+    /// Whether the rho of every entry is a formula of the parameters of its noise.
+    fn has_exact_rho(&self) -> bool {
+        self.entries.iter().all(Entry::has_exact_rho)
+    }
+
     /// Each release alone, in order.
     pub fn each(&self, delta: &Delta, digits: u32) -> Result<Vec<Balance>> {
         let of = |entry: &Entry| {
@@ -223,7 +238,7 @@ impl Ledger {
                 ([change], true) => (Vec::new(), Some(change.clone())),
                 (ways, _) => (ways.to_vec(), None),
             };
-            self.balance(self.accounts(ways, change)?, entry.rho.clone(), delta, digits)
+            self.balance(self.accounts(ways, change)?, (entry.rho.clone(), entry.has_exact_rho()), delta, digits)
         };
         self.entries.iter().map(of).collect()
     }
@@ -236,7 +251,7 @@ impl Ledger {
         }
         let (ways, of_mixes) = self.ways(delta)?;
         let accounts = self.accounts(ways, self.change()?)?;
-        let rho = self.rho_of(|entry| !entry.paths.is_empty())?;
+        let rho = (self.rho_of(|entry| !entry.paths.is_empty())?, self.has_exact_rho());
         Ok(Balance { of_mixes, ..self.balance(accounts, rho, delta, digits)? })
     }
 
@@ -385,7 +400,8 @@ impl Ledger {
         };
         let zcdp_epsilon = zcdp_epsilon(&accounts, &rho, delta, digits)?;
         let compared = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
-        Ok(Balance { rho, epsilon: None, zcdp_epsilon, compared, of_mixes: Vec::new() })
+        let (has_exact_rho, infinite_loss) = (self.has_exact_rho(), most_probable(&accounts, digits));
+        Ok(Balance { rho, has_exact_rho, infinite_loss, epsilon: None, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
 
     /// The rho of some entries together: of each partition that of the part that spends most. A changed record that leaves a part of rho a and enters one of rho b spends
@@ -400,7 +416,13 @@ impl Ledger {
     }
 
     /// The worst of some accounts, together of this rho; without any only the budget is known.
-    fn balance(&self, accounts: Vec<Whole>, rho: Rho, delta: &Delta, digits: u32) -> Result<Balance> {
+    fn balance(
+        &self,
+        accounts: Vec<Whole>,
+        (rho, has_exact_rho): (Rho, bool),
+        delta: &Delta,
+        digits: u32,
+    ) -> Result<Balance> {
         let zcdp_epsilon = zcdp_epsilon(&accounts, &rho, delta, digits)?;
         let by_rho = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
         let (mut worst, mut pure): (Option<Answer>, Option<Enclosure>) = (None, None);
@@ -432,8 +454,21 @@ impl Ledger {
             }
             _ => by_rho,
         };
-        Ok(Balance { rho, epsilon: worst, zcdp_epsilon, compared, of_mixes: Vec::new() })
+        let infinite_loss = most_probable(&accounts, digits);
+        Ok(Balance { rho, has_exact_rho, infinite_loss, epsilon: worst, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
+}
+
+/// The outputs of infinite loss of the account in which they are most probable.
+fn most_probable(accounts: &[Whole], digits: u32) -> Option<InfiniteLoss> {
+    let found = accounts.iter().filter_map(Account::infinite_loss);
+    found
+        .map(|loss| (loss.mass(digits), loss))
+        .max_by(|(one, _), (other, _)| {
+            // Enclosures have ends that are numbers.
+            one.upper().partial_cmp(other.upper()).unwrap_or(std::cmp::Ordering::Equal)
+        })
+        .map(|(_, loss)| loss)
 }
 
 #[cfg(test)]

@@ -61,6 +61,16 @@ impl Whole {
     }
 }
 
+impl Whole {
+    /// Whether rho is a formula of the parameters of all noise, and no upper bound on logarithms.
+    pub fn has_exact_rho(&self) -> bool {
+        match self {
+            Whole::Composition(one) => one.has_exact_rho(),
+            Whole::WorstPath(worst) => worst.paths.iter().chain(&worst.beside).all(Composition::has_exact_rho),
+        }
+    }
+}
+
 impl Account for Whole {
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
         match self {

@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         "delta": exact_delta.value.to_json(),
         "epsilon": exact(&epsilon),
         "rho": exact(total.rho()),
-        "rho_exact": total.rho().to_string(),
+        "rho_exact": output::rho_exact(total.rho(), subject.whole.has_exact_rho()),
         "zcdp_delta": zcdp.to_json(),
         "gdp_delta": output::enclosure(gdp.as_ref()),
         "status": exact_delta.status(),

@@ -52,6 +52,8 @@ pub struct Line {
     pub name: String,
     /// Its budget.
     pub rho: Rational,
+    /// Whether that is a formula of the parameters, and no upper bound on logarithms.
+    has_exact_rho: bool,
     /// The exact epsilon.
     pub epsilon: Answer,
     /// The number with which it is compared.
@@ -85,6 +87,7 @@ impl Line {
                 false => None,
             },
             rho: rho.into(),
+            has_exact_rho: part.whole.has_exact_rho(),
             epsilon,
             second,
         })
@@ -103,6 +106,7 @@ impl Line {
         Ok(Line {
             name,
             rho,
+            has_exact_rho: part.whole.has_exact_rho(),
             epsilon,
             compared,
             zcdp: None,
@@ -117,7 +121,7 @@ impl Line {
         let mut object = json!({
             "epsilon": self.epsilon.value.to_json(),
             "rho": exact(&self.rho),
-            "rho_exact": self.rho.to_string(),
+            "rho_exact": output::rho_exact(&self.rho, self.has_exact_rho),
             "zcdp_epsilon": output::enclosure(self.zcdp.as_ref()),
         });
         object["compared_with"] = compared::json(&self.compared);

@@ -24,7 +24,7 @@ use super::{
     output::{self, exact, exact_text},
     page::Page,
     progress,
-    subject::Format,
+    subject::{self, Format},
 };
 
 /// Several releases about the same people, each alone and all composed
@@ -41,10 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: Option<String>,
     /// Write a commented ledger to start your own from: a new file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add", "check", "promise", "population", "name", "times", "partition", "part", "adaptive", "because", "withdraw", "never_drawn"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ledger", "delta", "show", "add", "check", "promise", "population", "name", "times", "partition", "part", "adaptive", "because", "withdraw", "never_drawn", "digits", "format"])]
     new: Option<PathBuf>,
     /// List entries, partitions and the log, and compute nothing
-    #[arg(long, conflicts_with_all = ["delta", "add", "check", "promise", "population", "name", "times", "partition", "part", "adaptive", "because", "withdraw", "never_drawn"])]
+    #[arg(long, conflicts_with_all = ["delta", "add", "check", "promise", "population", "name", "times", "partition", "part", "adaptive", "because", "withdraw", "never_drawn", "digits"])]
     show: bool,
     #[command(flatten)]
     addition: added::AdditionArgs,
@@ -299,15 +299,20 @@ impl Account<'_> {
 
 fn balance(balance: &Balance) -> Value {
     let epsilon = balance.epsilon.as_ref();
-    json!({
+    let mut object = json!({
         "rho": exact(&balance.rho),
-        "rho_exact": balance.rho.to_string(),
+        "rho_exact": output::rho_exact(&balance.rho, balance.has_exact_rho),
         "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value)),
         "status": epsilon.map_or("only the budget is known", |epsilon| epsilon.status()),
         "zcdp_epsilon": balance.zcdp_epsilon.to_json(),
         "compared_with": compared::json(&balance.compared),
-    })
+    });
+    subject::put_infinite_loss(&mut object, balance.infinite_loss.as_ref(), FEW_DIGITS);
+    object
 }
+
+/// Digits of the probability of an infinite loss.
+const FEW_DIGITS: u32 = 12;
 
 fn extend(object: &mut Value, more: Value) {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {

@@ -199,6 +199,11 @@ fn up_to_hundredths(text: &str) -> f64 {
     if value >= 1.0 { (value * 100.0).ceil() / 100.0 } else { value * 1.01 }
 }
 
+/// A rho as a fraction; null where it is an upper bound on logarithms.
+pub fn rho_exact(rho: &Rational, is_exact: bool) -> Value {
+    if is_exact { json!(rho.to_string()) } else { Value::Null }
+}
+
 /// A certified number as JSON: an object with both ends, or `null` for one that is infinite.
 pub fn enclosure(value: Option<&Enclosure>) -> Value {
     value.map_or(Value::Null, Enclosure::to_json)

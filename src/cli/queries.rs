@@ -11,7 +11,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    output::{exact, exact_text},
+    output::{exact, exact_text, rho_exact},
     progress::Steps,
     subject::Resolved,
 };
@@ -94,7 +94,7 @@ impl QueryRow {
             "laplace_epsilon": if laplace { exact(parameter) } else { Value::Null },
             "parameters": parameters(&self.law),
             "rho": exact(&self.rho),
-            "rho_exact": self.rho.to_string(),
+            "rho_exact": rho_exact(&self.rho, self.law.has_exact_rho()),
             "share_of_rho": exact(&self.share),
             "epsilon": self.epsilon.value.to_json(),
             "status": self.epsilon.status(),

@@ -98,6 +98,11 @@ pub(super) trait Facts<'a> {
         self.largest_loss(shift).unwrap_or_default().square() / 2_u32
     }
 
+    /// Whether rho is a formula of the parameters: of masses, losses are logarithms, and rho is an upper bound.
+    fn has_exact_rho(&self) -> bool {
+        true
+    }
+
     /// The largest loss of one count that is finite; `None` where losses are unbounded.
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
         self.finite(shift).map(|finite| finite.largest)

@@ -393,6 +393,11 @@ impl Law {
         of_law!(self, facts => facts.rho(shift))
     }
 
+    /// Whether rho is a formula of the parameters: of tables, pairs, cell keys and unknown keys, whose losses are logarithms, it is an upper bound.
+    pub fn has_exact_rho(&self) -> bool {
+        of_law!(self, facts => facts.has_exact_rho())
+    }
+
     /// The largest privacy loss of one count; `None` where losses are unbounded.
     pub(crate) fn largest_loss(&self, shift: u64) -> Option<Rational> {
         of_law!(self, facts => facts.largest_loss(shift))

@@ -139,6 +139,10 @@ impl<'a> Facts<'a> for &'a Outcomes {
         self.masses.first().map(|(multiple, _)| Rational::from(multiple) >> BITS)
     }
 
+    fn has_exact_rho(&self) -> bool {
+        false
+    }
+
     fn rho(&self, _: u64) -> Rational {
         self.rho.clone()
     }

@@ -172,6 +172,10 @@ impl<'a> Facts<'a> for &'a Pair {
         }
     }
 
+    fn has_exact_rho(&self) -> bool {
+        false
+    }
+
     fn rho(&self, shift: u64) -> Rational {
         if self.is_symmetric {
             self.largest_loss(shift).unwrap_or_default().square() / 2_u32

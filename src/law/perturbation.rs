@@ -276,6 +276,10 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
         self.envelope(shift).largest_loss()
     }
 
+    fn has_exact_rho(&self) -> bool {
+        false
+    }
+
     fn rho(&self, shift: u64) -> Rational {
         largest_rho(&self.undominated(shift))
     }

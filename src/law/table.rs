@@ -253,6 +253,10 @@ impl<'a> Facts<'a> for &'a NoiseTable {
         }
     }
 
+    fn has_exact_rho(&self) -> bool {
+        false
+    }
+
     fn rho(&self, shift: u64) -> Rational {
         match self.is_symmetric() {
             true => self.largest_loss(shift).unwrap_or_default().square() / 2_u32,

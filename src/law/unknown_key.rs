@@ -363,6 +363,10 @@ impl<'a> Facts<'a> for &'a UnknownKey {
     }
 
     /// The larger of a new key's and a known one's.
+    fn has_exact_rho(&self) -> bool {
+        false
+    }
+
     fn rho(&self, shift: u64) -> Rational {
         let of = |(change, records)| {
             let known = of_noise!(&self.noise, facts => facts.rho(change));

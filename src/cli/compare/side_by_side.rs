@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::super::{
     drawn::Drawn,
     exit::Exit,
-    output::{exact, exact_text, percent_above},
+    output::{exact, exact_text, percent_above, rho_exact},
     page::Page,
     progress::{self, Steps},
     subject::{Format, Resolved, put_relation},
@@ -28,9 +28,11 @@ struct Column<'s> {
     name: &'s str,
     subject: &'s Resolved,
     accountants: Accountants,
-    /// Name, rho and epsilon of each level.
-    levels: Vec<(String, Rational, Answer)>,
+    levels: Vec<Level>,
 }
+
+/// Name and rho of a level, whether that is no upper bound on logarithms, and epsilon.
+type Level = (String, Rational, bool, Answer);
 
 impl Column<'_> {
     fn of<'s>(name: &'s str, subject: &'s Resolved, delta: &Delta, digits: u32) -> Result<Column<'s>> {
@@ -40,18 +42,18 @@ impl Column<'_> {
         let level = |part: &Part| {
             let epsilon = part.whole.epsilon(delta, digits)?;
             steps.step();
-            Ok((part.name.clone(), part.rho().into(), epsilon))
+            Ok((part.name.clone(), part.rho().into(), part.whole.has_exact_rho(), epsilon))
         };
         let levels = parallel::try_map(&subject.levels, level)?;
         Ok(Column { name, subject, accountants, levels })
     }
 
     fn json(&self) -> Value {
-        let level = |(name, rho, epsilon): &(String, Rational, Answer)| {
+        let level = |(name, rho, is_exact, epsilon): &Level| {
             json!({
                 "name": name,
                 "rho": exact(rho),
-                "rho_exact": rho.to_string(),
+                "rho_exact": rho_exact(rho, *is_exact),
                 "epsilon": epsilon.value.to_json(),
                 "status": epsilon.status(),
             })
@@ -60,7 +62,7 @@ impl Column<'_> {
         let mut object = json!({
             "release": self.name,
             "rho": exact(total),
-            "rho_exact": total.to_string(),
+            "rho_exact": rho_exact(total, self.subject.whole.has_exact_rho()),
             "accountants": self.accountants.json(),
             "levels": self.levels.iter().map(level).collect::<Vec<_>>(),
             "status": self.accountants.exact.status(),
@@ -128,7 +130,7 @@ fn drawn(columns: &[Column], delta: &Delta) -> Figure {
     };
     let of_level = |column: &Column, name: &str| {
         let level = column.levels.iter().find(|level| level.0 == name);
-        level.map(|(_, _, epsilon)| epsilon.value.approximate())
+        level.map(|(.., epsilon)| epsilon.value.approximate())
     };
     let series = (columns.iter())
         .map(|column| (column.name.to_string(), names.iter().map(|name| of_level(column, name)).collect()));
@@ -181,7 +183,7 @@ fn account_names(columns: &[Column]) -> Vec<&'static str> {
 /// The levels of all releases, in the order of first occurrence.
 fn level_names<'a>(columns: &'a [Column]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for (name, _, _) in columns.iter().flat_map(|column| &column.levels) {
+    for (name, ..) in columns.iter().flat_map(|column| &column.levels) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
@@ -205,7 +207,7 @@ fn put_levels(page: &mut Page, columns: &[Column]) {
         let mut cells = vec![name.to_string()];
         for column in columns {
             match column.levels.iter().find(|level| level.0 == name) {
-                Some((_, rho, epsilon)) => cells.extend([real(rho), epsilon.value.shown(8)]),
+                Some((_, rho, _, epsilon)) => cells.extend([real(rho), epsilon.value.shown(8)]),
                 None => cells.extend(["-".to_string(), "-".to_string()]),
             }
         }
