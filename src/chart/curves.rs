@@ -11,12 +11,7 @@ const LEAST: f64 = 1e-40;
 /// The legend of an exact curve.
 pub const EXACT: &str = "exact";
 
-/// delta over epsilon: the exact profile and that of zCDP (Bun-Steinke), as points (epsilon, delta) from left to right.
-pub fn profile(title: &str, exact: Vec<(f64, f64)>, zcdp: Vec<(f64, f64)>) -> Figure {
-    profile_beside(title, exact, "zCDP (Bun-Steinke)", zcdp)
-}
-
-/// The same beside the curve of another account.
+/// delta over epsilon: the exact profile, and that of another account by its name, as points (epsilon, delta) from left to right.
 pub fn profile_beside(title: &str, exact: Vec<(f64, f64)>, name: &str, other: Vec<(f64, f64)>) -> Figure {
     let series = vec![Series::line(name, Ink::Vermillion, shown(other)), Series::line(EXACT, Ink::Blue, shown(exact))];
     let (x, y) = profile_axes(&series);
@@ -40,8 +35,10 @@ pub struct CalibratedCurves {
     pub before: Vec<(f64, f64)>,
     /// The exact profile of the calibrated noise.
     pub after: Vec<(f64, f64)>,
-    /// The zCDP profile of the original noise.
+    /// The zCDP (Bun-Steinke) profile of the original noise.
     pub zcdp: Vec<(f64, f64)>,
+    /// The account that is drawn beside them: its name, and the profile of the original noise by it.
+    pub beside: (&'static str, Vec<(f64, f64)>),
 }
 
 /// A panel for each calibrated part.
@@ -49,7 +46,7 @@ pub fn calibrations(title: &str, parts: Vec<CalibratedCurves>) -> Figure {
     let columns = if parts.len() < 2 { 1 } else { 2 };
     let panel = |part: CalibratedCurves| {
         let series = vec![
-            Series::line("zCDP (Bun-Steinke), as it was", Ink::Vermillion, shown(part.zcdp)),
+            Series::line(&format!("{}, as it was", part.beside.0), Ink::Vermillion, shown(part.beside.1)),
             Series::line("exact, as it was", Ink::Black, shown(part.before)),
             Series::line("exact, calibrated", Ink::Blue, shown(part.after)),
         ];

@@ -200,7 +200,13 @@ pub fn records(object: &Value) -> Vec<Value> {
 }
 
 /// The profiles of one part before and after, as approximations: from 0 to somewhat beyond the largest epsilon that is shown.
-fn profiles<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -> Result<CalibratedCurves> {
+/// Beside them the account with whose epsilon the calibrated noise agrees.
+fn profiles<A: Account>(
+    name: &str,
+    (before, by): (&A, Conversion),
+    after: &A,
+    target: &Enclosure,
+) -> Result<CalibratedCurves> {
     const POINTS: u32 = 81;
     const DIGITS: u32 = 4;
     let end = Rational::from_f64(1.25 * target.approximate()).unwrap_or_else(|| Rational::from(1));
@@ -208,12 +214,15 @@ fn profiles<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -
     let points = |curve: &[Point], delta: fn(&Point) -> &Enclosure| {
         curve.iter().map(|point| (point.epsilon.to_f64(), delta(point).approximate())).collect()
     };
+    let beside = |epsilon: &Rational| Ok((epsilon.to_f64(), by.delta_approx(before, epsilon.to_f64())?));
+    let beside = (by.name(), grid.iter().map(beside).collect::<dp_assay::Result<_>>()?);
     let (before, after) = (before.curve(&grid, DIGITS)?, after.curve(&grid, DIGITS)?);
     Ok(CalibratedCurves {
         name: name.to_string(),
         before: points(&before, |point| &point.delta.value),
         after: points(&after, |point| &point.delta.value),
         zcdp: points(&before, |point| &point.zcdp_delta),
+        beside,
     })
 }
 
@@ -435,7 +444,8 @@ impl Request {
             Goal::Risk(_) => conversions::zcdp_epsilon(&before.rho(), &Delta::new(Rational::from((1, 1_000_000)))?, 20),
             Goal::Promise(_) | Goal::Compared(_) => target.clone(),
         };
-        let curves = self.curves.then(|| profiles(name, before, &account, &drawn_to)).transpose()?;
+        let by = compared.as_ref().map_or(Conversion::BunSteinke, |compared| compared.by);
+        let curves = self.curves.then(|| profiles(name, (before, by), &account, &drawn_to)).transpose()?;
         Ok(Row {
             name: name.clone(),
             factor,

@@ -4,7 +4,7 @@ mod by_shift;
 
 use anyhow::{Result, bail};
 use dp_assay::{
-    account::{Account, Epsilon, Point},
+    account::{Account, Epsilon, Point, compared::Conversion},
     chart::{Figure, curves},
     loss::second::SecondEnclosure,
     numeric::{Enclosure, parallel},
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.note(subject.note());
     page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
-    args.drawn.write(|| draw(&subject.title, &curve))?;
+    args.drawn.try_write(|| draw(&subject, &curve))?;
     page.done()
 }
 
@@ -158,10 +158,14 @@ pub fn short(value: &Rational) -> String {
 
 const COLUMNS: [&str; 4] = ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"];
 
-/// The curve as a figure, drawn from approximations; the table has the certified values.
-fn draw(title: &str, curve: &[Point]) -> Figure {
-    let line = |delta: fn(&Point) -> &Enclosure| {
-        curve.iter().map(|point| (point.epsilon.to_f64(), delta(point).approximate())).collect()
+/// The curve as a figure, drawn from approximations, beside the account of the figure that was published for the whole, or else the best order; the table has
+/// the certified values.
+fn draw(subject: &Resolved, curve: &[Point]) -> dp_assay::Result<Figure> {
+    let by = subject.figures().first().map_or(Conversion::BestOrder, |figure| figure.by);
+    let exact = curve.iter().map(|point| (point.epsilon.to_f64(), point.delta.value.approximate())).collect();
+    let beside = |point: &Point| -> dp_assay::Result<(f64, f64)> {
+        let epsilon = point.epsilon.to_f64();
+        Ok((epsilon, by.delta_approx(&subject.whole, epsilon)?))
     };
-    curves::profile(title, line(|point| &point.delta.value), line(|point| &point.zcdp_delta))
+    Ok(curves::profile_beside(&subject.title, exact, by.name(), parallel::try_map_any(curve, beside)?))
 }

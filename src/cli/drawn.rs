@@ -108,7 +108,12 @@ impl Drawn {
 
     /// Draws and writes the figure with its provenance beside it, if requested.
     pub fn write(&self, figure: impl FnOnce() -> Figure) -> Result<()> {
-        self.svg.as_ref().map_or(Ok(()), |path| write(path, &figure()))
+        self.try_write(|| Ok(figure()))
+    }
+
+    /// The same for a figure whose points are computed.
+    pub fn try_write(&self, figure: impl FnOnce() -> dp_assay::Result<Figure>) -> Result<()> {
+        self.svg.as_ref().map_or(Ok(()), |path| write(path, &figure()?))
     }
 }
 

@@ -137,6 +137,13 @@ impl<'s> Case<'s> {
         Compared::of(composition, &figures, self.against(), delta, digits)
     }
 
+    /// The account that is drawn beside the exact one: in the paper's figures the Bureau's; of other releases the one by which a figure was published for these
+    /// levels, or else the best order.
+    pub fn beside(&self, levels: &[String]) -> Conversion {
+        let published = self.release.figures_of(levels).first().map(|figure| figure.by);
+        if self.is_paper() { Conversion::BunSteinke } else { published.unwrap_or(Conversion::BestOrder) }
+    }
+
     /// zCDP (Bun-Steinke) and the exact account in a legend.
     pub fn names(&self) -> [&'static str; 2] {
         names(self.is_paper())

@@ -5,7 +5,7 @@ use rug::Rational;
 
 use super::inputs::{Case, alike, delta_axis, deltas, names};
 use crate::{
-    account::{Account, Composition, conversions, paths::Whole},
+    account::{Account, Composition, compared::Conversion, conversions, paths::Whole},
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
@@ -68,6 +68,25 @@ fn drawn_line(name: &str, ink: Ink, epsilons: &[Rational], deltas: &[Enclosure])
     )
 }
 
+/// The account beside the exact one, as a line: `bound` where it is zCDP (Bun-Steinke).
+fn line_beside(
+    case: &Case,
+    levels: &[String],
+    account: &impl Account,
+    (epsilons, bound): (&[Rational], &[Enclosure]),
+) -> Result<Series> {
+    let by = case.beside(levels);
+    if by == Conversion::BunSteinke {
+        return Ok(drawn_line(case.names()[0], Ink::Vermillion, epsilons, bound));
+    }
+    let point = |epsilon: &Rational| {
+        let epsilon = epsilon.to_f64();
+        Ok((epsilon, by.delta_approx(account, epsilon)?))
+    };
+    let points = epsilons.iter().map(point).collect::<Result<Vec<(f64, f64)>>>()?;
+    Ok(Series::line(by.name(), Ink::Vermillion, points))
+}
+
 fn profile_panel(title: &str, epsilons: &[Rational], series: Vec<Series>) -> Panel {
     let x = epsilon_axis(epsilons);
     Panel { title: title.to_string(), x, y: delta_axis(LEAST_DELTA.1), series }
@@ -102,7 +121,7 @@ fn level_profiles(
             })
             .collect();
         let series = vec![
-            drawn_line(case.names()[0], Ink::Vermillion, &epsilons, &bound),
+            line_beside(case, std::slice::from_ref(level), &bureau, (&epsilons, &bound))?,
             drawn_line(name, Ink::Blue, &epsilons, &curve),
         ];
         Ok((rows, profile_panel(&heading, &epsilons, series)))
@@ -209,7 +228,7 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
         title: String::new(),
         x: epsilon_axis(&epsilons),
         y: delta_axis(1e-20),
-        series: std::iter::once(drawn_line(case.names()[0], Ink::Vermillion, &epsilons, &bound))
+        series: std::iter::once(line_beside(&case, &case.levels, &whole, (&epsilons, &bound))?)
             .chain(exactly)
             .collect(),
     };
