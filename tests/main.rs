@@ -58,6 +58,7 @@ mod nmf_keys;
 mod nmf_parts;
 mod nmf_sound;
 mod noise;
+mod options;
 mod own;
 mod pairs;
 mod proofs;

@@ -35,7 +35,7 @@ pub struct Args {
         long,
         value_name = "Y",
         required_unless_present = "counts",
-        conflicts_with = "counts",
+        conflicts_with_all = ["counts", "multiline"],
         allow_hyphen_values = true,
         value_parser = super::arguments::count
     )]

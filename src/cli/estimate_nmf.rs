@@ -40,7 +40,7 @@ use super::{
     drawn,
     exit::Exit,
     invocation,
-    multiline::{self, Multiline},
+    multiline::{self, reading},
     output,
     outputs::{self, Kind},
     page::Page,
@@ -172,8 +172,9 @@ pub struct SurveyArgs {
     /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    #[command(flatten)]
-    multiline: Multiline,
+    /// With --truth: allow line breaks inside quotes: such a cell can hide rows, so check the number of rows
+    #[arg(long, requires = "truth")]
+    multiline: bool,
     /// With --nmf: the form of the file, csv, parquet, or bureau as in the Bureau's own estimates (default: parquet if
     /// its name ends so, otherwise csv)
     #[arg(long, value_enum, value_name = "csv|parquet|bureau", hide_possible_values = true)]
@@ -195,7 +196,7 @@ impl SurveyArgs {
             levels: self.level.clone(),
             areas: self.areas.clone(),
             truth: self.truth.clone(),
-            reading: self.multiline.reading(),
+            reading: reading(self.multiline),
         }
     }
 
@@ -289,7 +290,7 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
         area_totals: args.area_totals.clone(),
         whole: args.whole.clone(),
         truth: args.truth.clone(),
-        reading: args.multiline.reading(),
+        reading: reading(args.multiline),
         published: args.published.clone(),
         comparisons: Comparisons {
             file: args.covariance.clone(),

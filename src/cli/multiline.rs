@@ -13,8 +13,13 @@ pub struct Multiline {
 impl Multiline {
     /// How confidential input is read.
     pub fn reading(&self) -> Reading {
-        Reading { line_breaks: self.multiline, is_confidential: true, ..Reading::default() }
+        reading(self.multiline)
     }
+}
+
+/// How confidential input is read, with or without line breaks in quotes.
+pub fn reading(line_breaks: bool) -> Reading {
+    Reading { line_breaks, is_confidential: true, ..Reading::default() }
 }
 
 /// Names the option in the error that it would avoid.

@@ -53,8 +53,8 @@ pub struct Args {
     /// Comma-separated values: a line for each level
     #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
-    /// Enclosures of relative width at most 10^-D
-    #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
+    /// With --delta: an enclosure of relative width at most 10^-D
+    #[arg(long, value_name = "D", requires = "delta", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
 }
 

@@ -81,7 +81,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", required_unless_present_any = ["check", "dry_run", "verify_output", "new"])]
     out: Option<PathBuf>,
     /// Only check all inputs, to the last record
-    #[arg(long, conflicts_with_all = ["dry_run", "out", "resume", "discard", "insecure_seed"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "out", "resume", "discard", "insecure_seed", "delta"])]
     check: bool,
     /// Only compute the budget that a run would spend and on which groups, from the public inputs: no records are needed
     #[arg(long, conflicts_with_all = ["out", "resume", "discard", "insecure_seed"])]
@@ -91,7 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "dry_run", "persons", "households", "out", "resume", "discard", "insecure_seed"])]
     verify_output: Option<PathBuf>,
     /// Only write the Bureau's SafeTab-P as a specification file, every part with a comment, to start your own from
-    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["spec", "geography", "persons", "households", "out", "check", "dry_run", "verify_output", "resume", "discard", "insecure_seed"])]
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["config", "spec", "geography", "persons", "households", "units", "all_blocks", "totals", "totals_as_given", "summary_levels", "out", "check", "dry_run", "verify_output", "resume", "discard", "insecure_seed", "delta"])]
     new: Option<PathBuf>,
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]

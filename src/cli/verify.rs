@@ -99,6 +99,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let papers = published::papers(&args.papers)?;
+    check_own_method(args, &papers)?;
     let options = options(args)?;
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
@@ -140,6 +141,18 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let unexplained = sections.iter().flat_map(|section| &section.rows).any(Row::is_unexplained);
     Ok(if unexplained { Exit::No } else { Exit::Done })
+}
+
+/// An error if an option of the papers' own methods is given, and no paper has one.
+fn check_own_method(args: &Args, papers: &[Paper]) -> Result<()> {
+    let (paper, _) = OWN_METHOD;
+    let given = [("--full", args.full), ("--nodes", args.nodes.is_some()), ("--state", args.state.is_some())];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) if !papers.iter().any(|known| known.is_bundled && known.paper == paper) => {
+            bail!("{option}: only the bundled paper {paper} has a method of its own: name it, or leave the option out")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn options(args: &Args) -> Result<RuleOptions> {

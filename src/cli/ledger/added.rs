@@ -59,10 +59,10 @@ pub struct AdditionArgs {
     #[arg(long, requires = "candidate", conflicts_with = "withdraw")]
     adaptive: bool,
     /// Mark an entry that was added and never published, with --because: what it spent stays, unless --never-drawn
-    #[arg(long, value_name = "NAME", requires = "because")]
+    #[arg(long, value_name = "NAME", requires = "because", conflicts_with = "digits")]
     withdraw: Option<String>,
     /// No noise was drawn for the entry that is withdrawn: it spent nothing
-    #[arg(long, requires = "withdraw", conflicts_with_all = ["add", "check", "promise", "name", "times", "partition", "part", "adaptive"])]
+    #[arg(long, requires = "withdraw", conflicts_with_all = ["add", "check", "promise", "name", "times", "partition", "part", "adaptive", "digits"])]
     never_drawn: bool,
     /// Why an entry was never published; with --add why the account may have become less since earlier lines of the log, whose relation, entries by hand, epsilons and promise then no longer bind. The log
     /// keeps it, and --show prints it
