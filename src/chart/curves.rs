@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn points_outside_the_axes_are_omitted() {
-        let figure = profile("t", vec![(0.0, 0.5), (5.0, 1e-7), (9.0, 0.0)], vec![(0.0, 1.0), (9.0, 3e-60)]);
+        let exact = vec![(0.0, 0.5), (5.0, 1e-7), (9.0, 0.0)];
+        let figure = profile_beside("t", exact, "zCDP", vec![(0.0, 1.0), (9.0, 3e-60)]);
         let panel = &figure.panels[0];
         assert_eq!((panel.x.from, panel.x.to, panel.y.from, panel.y.to), (0.0, 5.0, 1e-7, 1.0));
         assert_eq!((panel.series[0].points.len(), panel.series[1].points.len()), (1, 2));
