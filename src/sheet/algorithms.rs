@@ -107,6 +107,7 @@ fn has_sensitivity(law: &Law) -> bool {
         | Law::Laplace { .. }
         | Law::TruncatedLaplace { .. }
         | Law::TruncatedGaussian { .. }
+        | Law::Staircase { .. }
         | Law::Table(_)
         | Law::Perturbation(_)
         | Law::UnknownKey(_) => true,
