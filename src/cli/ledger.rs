@@ -302,7 +302,7 @@ fn balance(balance: &Balance) -> Value {
     let mut object = json!({
         "rho": exact(&balance.rho),
         "rho_exact": output::rho_exact(&balance.rho, balance.has_exact_rho),
-        "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value)),
+        "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value).filter(|value| value.lower().is_finite())),
         "status": epsilon.map_or("only the budget is known", |epsilon| epsilon.status()),
         "zcdp_epsilon": balance.zcdp_epsilon.to_json(),
         "compared_with": compared::json(&balance.compared),
