@@ -183,8 +183,7 @@ def reciprocal(a, p):
 def exp_ends(x, p):
     """Both ends of exp(x) for a fraction x, above 0 and relatively close: as many more bits as exp(-|x|) has zeros, for 3 / 2 > 1 / ln 2."""
     need(abs(x) < 1 << 14 and p >= 0, "exponents are within 2^14")
-    q = p + 40 + int(abs(x) * 3 / 2)
-    value, _ = exp(fixed(-abs(x), q), 0, q)
+    value = exp(fixed(-abs(x), q := p + 40 + int(abs(x) * 3 / 2)), 0, q)[0]
     lower, upper = Fraction(value - 3, 1 << q), Fraction(value + 3, 1 << q)
     return need(lower > 0, "the bits suffice for an exponential") or ((1 / upper, 1 / lower) if x > 0 else (lower, upper))
 def exp_less_one(x):
@@ -192,13 +191,13 @@ def exp_less_one(x):
     need(x > 0, "exp(x) - 1 is above 0 where x is")
     return Fraction(2 ** int(min(x, 10**4) * 1000 / 694) - 1) if x > 99 else max(x, exp_ends(x, 64)[0] - 1)
 def exp_most(x):
-    """An upper bound of exp(x), |x| < 2^14; far out exp(x) = 2^(x / ln 2) is at most 2^(x / 0.69314) for x > 0, 2^(x / 0.69315) for x < 0."""
-    return exp_ends(x, 64)[1] if not 99 < abs(x) < 1 << 14 else Fraction(2) ** -(-x * 10**5 // (69314 if x > 0 else 69315))
+    """An upper bound of exp(x), x < 2^14; far out exp(x) = 2^(x / ln 2) is at most 2^(x / 0.69314) for x > 0, 2^(x / 0.69315) for x < 0."""
+    if abs(need(x < 1 << 14, "exponents are within 2^14", x)) <= 99: return exp_ends(x, 64)[1]
+    return Fraction(2) ** -(-max(x, Fraction(-(10**5))) * 10**5 // (69314 if x > 0 else 69315))  # below exp(x) <= exp(-10^5)
 def ln_ends(x):
     """Both ends of ln(x) for x >= 1: with z = x exp(-y), for every y, 1 - 1 / z <= ln(z) <= z - 1. Close ones, as y is close to ln(x)."""
     need(x >= 1, "a logarithm is of a number of at least 1")
-    y = Fraction(log(x.numerator) - log(x.denominator))
-    lower, upper = exp_ends(y, 128)
+    lower, upper = exp_ends(y := Fraction(log(x.numerator) - log(x.denominator)), 128)
     return max(y + 1 - upper / x, Fraction(0)), y - 1 + x / lower
 def reach_of(sigma2, p):
     """The images on each side of the nearest one that a factor sums: the least k with 4.9 sigma2 (2 k + 1)^2 >= 0.694 (p + 3)."""
@@ -373,9 +372,9 @@ class Contour:
         left_out = scales[1] * (around / exp_less_one(Fraction(self.cut)) + self.tail)
         return min(ends) - left_out - self.alias(epsilon, rho), max(ends) + left_out
     def alias(self, epsilon, rho):
-        """(F) What the rule adds, at a point x >= 0 on each side of c. Any will do: here it is near the stationary point of the exponent."""
-        left, right = (Fraction(int((epsilon + side * self.period - rho) / (2 * rho) * 1024), 1024) for side in (-1, 1))
-        points = (max(Fraction(0), min(left, self.c - min(1 / self.period, self.c / 2))), max(right, self.c + 1 / self.period))
+        """(F) What the rule adds, at a point x >= 0 on each side of c. Any will do: near the stationary point, and where `exp_less_one` is close."""
+        (left, right), near = (Fraction(int((epsilon + side * self.period - rho) / (2 * rho) * 1024), 1024) for side in (-1, 1)), 1 / self.period
+        points = (max(Fraction(0), min(left, self.c - min(near, self.c / 2))), self.c + min(max(right - self.c, near), 10**4 * near))
         need(0 <= points[0] < self.c < points[1], "one point on each side of the contour")
         return sum(exp_most(rho * (x + x * x) - epsilon * x) / exp_less_one(self.period * abs(x - self.c)) for x in points)
 def convolve(a, b, p):
@@ -534,7 +533,7 @@ class Bounds:
         try: return function(*arguments)
         except Refused as statement: raise Refused(f"the {self.name} end: {statement}") from None
     def prove(self):
-        """For each epsilon the largest lower bound, and the largest upper one."""
+        """For each epsilon the largest lower bound, and the largest upper one: as a difference of probabilities delta is at most 1."""
         best = [[None, None] for _ in self.points]
         while self.parts:
             part = self.named(self.parts.pop(0).prove)  # one at a time in memory
@@ -542,7 +541,7 @@ class Bounds:
                 for ends, point in zip(best, self.points):
                     ends[:] = (new if old is None else max(old, new) for old, new in zip(ends, self.named(part.bounds, unit, *point)))
                 part.work.did(getattr(part, "then", 0) / len(part.units))
-        return [[self.infinite + (1 - self.infinite) * end for end in ends] for ends in best]
+        return [[min(self.infinite + (1 - self.infinite) * end, Fraction(1)) for end in ends] for ends in best]
 def highest(points):
     """(H) Both ends of the maximum of a concave function, from both ends of three points and of its values there."""
     (x1, x2, lower_x, upper_x), (y1, y2, lower, upper), (z1, z2, lower_z, upper_z) = points
@@ -601,7 +600,7 @@ def of_tests(family, proofs, about, at, points, side):
     need(about == "beta" and not side or lower.many == 1, "the lower hints are about one unit, whose best test is meant")
     alpha, above = at["alpha"] if about == "beta" else 1 - at["probability"], [most for _, most in upper.prove()]
     least, most = tradeoff(alpha, points, above, [least for least, _ in lower.prove()])
-    if about == "beta": return least, most
+    if about == "beta": return least, min(most, 1 - alpha)  # a rule that looks at nothing attains 1 - alpha
     p, q = at["prior"] * at["probability"], 1 - at["prior"]
     return p / (p + q * min(most, at["probability"])), p / (p + q * max(least, 0))
 def of_outputs(at, epsilon, delta):
@@ -728,18 +727,19 @@ ANSWERS = {"presence": "with", "absence": "without", "either answer": None}
 HOLES = {"known": "[0-9]+", "total": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "answer": "presence|absence|either answer",
          "side": "presence|absence", "": "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"}  # and a number
 OPEN = re.compile('Without a certificate: [^\n]+|The ledger says: "[^"]*"')  # words of a memo that claim no proof
-WHOLE = {"epsilon-all", "delta-at-epsilon-0", "decision", "posterior-of-events", "posterior-of-absence", "posterior-of-outputs", "test"}  # files
+WHOLE = {"epsilon-all", "delta-at-epsilon-0", "decision", "test", "test-of-absence", *("posterior-of-" + x for x in ("events", "absence", "outputs"))}
 def tail(subject, claim, path):
     """The end of the subject of a memo's certificate: the numbers of its counts, one for each noise, and the name of its file. Others have none."""
-    if not re.search(r": [0-9][^:]* counts[^:]* \[[a-z0-9-]+[.]json\]$", subject): return ""
+    if not re.search(r": [0-9][^:]* counts[^:]* \[[a-z0-9-]+[.]json\]\Z", subject): return ""
     sums = [sum(group["count"] for group in path) for path in claim["paths"]]
     single = " + ".join(str(group["count"]) for group in claim["paths"][0])
     many = f"{min(sums)} to {max(sums)} counts on each of {len(sums)} paths{', in pairs' * claim['pairs']}"
     return f": {many if sums[1:] or claim['pairs'] else f'{single} counts'} [{os.path.basename(path)}]"
 def is_whole(one, given, others):
-    """Whether a claim is about everything, or about all releases of a population, as its subject says; or its file, before subjects named files."""
+    """Whether a claim is about everything, or about all releases of a population, as its subject says; or its file, in memos of the first format."""
     subject, file = one["labels"]["subject"], os.path.basename(one["file"]).removesuffix(".json")
     end = tail(subject, one, one["file"])
+    if not end and one["format"] != "assay 3": return False  # of `assay prove`: a memo of this format names its files
     many = "{known} of {total} releases" if end else "all"
     if "name" in given: return subject.endswith(f"), {{name}}: {many} composed".format_map(given) + end)
     is_level = any(subject.startswith(f"{other['labels']['subject']}, ") for other in others)
@@ -751,8 +751,8 @@ def bears(line, one, others):
     holds = {"lower": lambda x: x <= lower, "upper": lambda x: x >= upper, "most": lambda x: x >= right(upper), "power": lambda x: x >= 1 - lower,
              "hundred": lambda x: x / 100 >= right(upper), "least": lambda x: x <= right(lower), "some": lambda x: x <= 1 - upper}
     hole = lambda name: f"(?P<{name[1]}>{HOLES.get(name[1], HOLES[''])})"
-    group = re.search(r", groups of ([0-9]+)(, released [0-9]+ times)?(, all( composed)?)?(: [^:]*)?$", labels["subject"])
-    asked = ASKED[labels["neighbors"]][bool(group)].format(group and group[1])  # by the adversary: of the relation, and of so many records
+    group = re.search(r", groups of ([0-9]+)(, released [0-9]+ times)?(, all( composed)?)?(: [^:]*)?\Z", labels["subject"])
+    asked = ASKED[labels["neighbors"]][bool(group)].format(group and group[1])  # by the adversary: of the relation, and of the group's size
     for form in (form.replace("{question}", asked) for about, form in SENTENCES if about == one["about"] and at.get("epsilon", "0") == "0"):
         given = (re.fullmatch(re.sub(r"\\{(\w+)\\}", hole, re.escape(form)), line) or re.match("", "")).groupdict()
         numbers = [holds[name](Fraction(x)) if name in holds else Fraction(x) == Fraction(at[name]) for name, x in given.items() if name not in HOLES]

@@ -130,7 +130,7 @@ PLANTED_IN_PAGE = {
         ("if (!this.tabled || side === 1) return removed();", "return removed();"),
     ]),
     "infinite losses weigh nothing": (["guarantees"], [
-        ("this.infinite.plus(ONE.minus(this.infinite).times(end)).reduced()", "end.reduced()"),
+        ("least(ONE, this.infinite.plus(ONE.minus(this.infinite).times(end))).reduced()", "end.reduced()"),
     ]),
     "the two factors are anywhere on the grid": (["calibration", "match-zcdp"], [
         ("numbers[1].minus(numbers[0]).compare(ONE) === 0 && numbers[0].below === 1n", "numbers[0].isBelow(numbers[1])"),

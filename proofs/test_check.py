@@ -78,6 +78,26 @@ class Arithmetic(unittest.TestCase):
             with self.assertRaises(checker.Refused):
                 checker.exp_less_one(wrong)
 
+    def test_exp_most_is_an_upper_bound_however_small(self):
+        for x in [Fraction(k, 7) for k in range(-9000, 9000, 113)] + [Fraction(-(10**k)) for k in range(3, 30, 4)] + [Fraction(16383)]:
+            most = checker.exp_most(x)
+            with localcontext() as context:
+                context.prec = 60
+                least = decimal(max(x, Fraction(-(10**5)))).exp()
+                self.assertTrue(decimal(x).exp() <= decimal(most) <= 3 * least, x)
+        with self.assertRaises(checker.Refused):
+            checker.exp_most(Fraction(1 << 14))
+
+    def test_the_alias_is_small_on_long_periods(self):
+        """Of few nodes on a long period, where the stationary point is so far out that its bounds are no good."""
+        for sigma2, shift, count in (("1", 5, 5), ("1", 10, 10), ("1/10", 100, 1), ("1/5", 20, 1)):
+            claim = {"paths": [[{"law": "discrete-gaussian", "sigma2": sigma2, "shift": shift, "count": count}]], "pairs": False}
+            family = checker.Family(claim)
+            contour = checker.Contour.__new__(checker.Contour)
+            contour.c, contour.period = 1 / family.rho, Fraction(int(30 * family.rho) + 1)
+            alias = contour.alias(Fraction(0), family.rho)
+            self.assertTrue(0 < alias < Fraction(1, 10**12), (sigma2, shift, count, float(alias)))
+
     def test_preconditions_are_checked(self):
         """What a bound needs, broken: refused, by every function that has a precondition."""
         gaussian = checker.Group({"law": "discrete-gaussian", "sigma2": "1/30", "shift": 1, "count": 1}, Fraction(1))

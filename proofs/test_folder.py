@@ -269,9 +269,14 @@ class Folder(unittest.TestCase):
 
     def test_a_renamed_certificate_is_refused(self):
         """Subjects as a memo writes them: another name, or other counts, and no sentence about everything under the name of everything."""
-        def put(name, subject, example="ten-counts"):
+        def put(name, subject, example="ten-counts", old=False):
             whole = json.loads((HERE / "examples" / f"{example}.json").read_text())
             whole["claim"]["subject"] = subject
+            if old:
+                whole["certificate"] = "assay 3"
+                del whole["source"]
+                for key in ("direction", "infinite", "laws"):
+                    del whole["claim"][key]
             whole["sha256"] = checker.seal(whole)
             (self.other.with_name("claims")).mkdir(exist_ok=True)
             path = self.other.with_name("claims") / name
@@ -303,7 +308,10 @@ class Folder(unittest.TestCase):
             ("epsilon-all.json", "r, all composed: 10 counts [epsilon-all.json]", epsilon, "proven"),
             ("epsilon-all.json", "r, State: 10 counts [epsilon-all.json]", epsilon, "refused"),
             ("epsilon-3-all.json", "r, all: 10 counts [epsilon-3-all.json]", epsilon, "refused"),
-            ("epsilon-all.json", "r", epsilon, "proven"),  # a memo before subjects named their files
+            # Of a level or of everything, by `assay prove`: a memo of this format names its files.
+            ("epsilon-all.json", "r, State", epsilon, "refused"),
+            ("epsilon-all.json", "r", epsilon, "refused"),
+            ("epsilon-all.json", "r, all: 10 counts [epsilon-all.json]\n", epsilon, "refused"),
             ("p-all.json", ledger, several.format("2 of 3"), "proven"),
             ("p-all.json", ledger, several.format("3 of 3"), "refused"),
             ("p-all.json", "ledger l (SHA-256 0), p: r: 10 counts [p-all.json]", several.format("2 of 3"), "refused"),
@@ -312,10 +320,13 @@ class Folder(unittest.TestCase):
             statement.write_text(sentence)
             for answers in verdicts(path, statement):
                 self.assertEqual([one for one, _ in answers], ["proven", verdict], (name, subject, answers))
-        # Of an old memo, the certificate of a level under the name of everything, beside one of everything.
-        level = put("epsilon-all.json", "r, State")
-        everything = put("delta-at-epsilon-0.json", "r", "laplace")
+        # Of a memo of the first format, whose subjects named no files.
         statement.write_text(epsilon)
+        for answers in verdicts(put("epsilon-all.json", "r", old=True), statement):
+            self.assertEqual([one for one, _ in answers], ["proven", "proven"], answers)
+        # There the certificate of a level under the name of everything, beside one of everything.
+        level = put("epsilon-all.json", "r, State", old=True)
+        everything = put("delta-at-epsilon-0.json", "r", "laplace", old=True)
         for answers in verdicts(level, everything, statement):
             self.assertEqual([one for one, _ in answers], ["proven", "proven", "refused"], answers)
 

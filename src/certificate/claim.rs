@@ -219,8 +219,11 @@ impl Claim {
                 "only add-remove neighbors have a direction: of bounded neighbors no data set is the one with the record".to_string()
             }
             None if matches!(self.question, Question::Events { .. }) && self.paths.have_tables() => {
-                "the two directions of a table may differ, and a posterior of events is about one of them: name the direction"
-                    .to_string()
+                let why = match self.neighbors {
+                    Neighbors::AddRemove => "the two directions of a table may differ, and a posterior of events is about one of them: name the direction",
+                    Neighbors::Bounded => "with tables a posterior of events is about one direction, and bounded neighbors have none",
+                };
+                why.to_string()
             }
             Some(_) | None => return Ok(()),
         };

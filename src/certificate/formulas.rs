@@ -7,6 +7,7 @@ use super::{
     claim::Paths,
     ends::Outward,
     hints::{Hints, Proof},
+    limits,
 };
 use crate::{
     account::{Delta, Rho, conversions},
@@ -71,7 +72,15 @@ pub(super) fn losses(paths: &Paths, error: f64) -> Result<Hints> {
         Proof::Contour(_) | Proof::Normal => false,
     };
     let why = "a marginal posterior is a sum over at most 10^5 losses";
-    hints.filter(few).ok_or_else(|| Error::Unprovable { why: why.to_string() })
+    let hints = hints.filter(few).ok_or_else(|| Error::Unprovable { why: why.to_string() })?;
+    if let Proof::Atoms { kept } = &hints.proof {
+        let farthest = |(group, range): (&Group, &Option<(i64, i64)>)| {
+            let (first, last) = range.unwrap_or_default();
+            group.rho() + group.weight() * first.abs().max(last.abs())
+        };
+        limits::check_exponent(&paths.of_unit(&[0]).zip(kept).map(farthest).sum::<Rational>())?;
+    }
+    Ok(hints)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@
 //! | `atoms` | the outcomes to enumerate, if a unit has few |
 //! | [`rocq`] | both ends as a formal proof |
 //! | `formulas` | proofs without nodes: epsilon by the best order, the marginal posterior |
+//! | `limits` | the limits of the checkers on a certificate as a whole |
 //! | `canonical` | the bytes, and their seal |
 //! | `checker` | the checker itself, as a file for users of an installed program |
 //! | `source` | the program, and the release file from which a claim was made |
@@ -46,6 +47,7 @@ mod direction;
 mod ends;
 mod formulas;
 pub mod hints;
+mod limits;
 mod named;
 mod outputs;
 mod parts;
@@ -135,10 +137,12 @@ impl Certificate {
             }
             Question::Delta { epsilon } => {
                 let answer = decisions::certified_delta(&subject.whole, direction, epsilon, digits + MORE)?;
-                let ends = Outward::new(&answer.value, digits)?;
+                let mut ends = Outward::new(&answer.value, digits)?;
                 if ends.upper == 0 {
                     return Err(Error::Unprovable { why: NO_DELTA.to_string() });
                 }
+                // A difference of probabilities.
+                ends.upper = ends.upper.min(Rational::from(1));
                 Self::of_profile(subject, (question, direction), ends, digits)
             }
             Question::Beta { alpha } => Self::of_tradeoff(subject, alpha, direction, digits),
@@ -177,27 +181,18 @@ impl Certificate {
             Question::Orders { delta } => {
                 let (ends, points) = formulas::orders(&subject.whole.rho(), delta, digits)?;
                 let claim = Claim::new(subject, question.clone(), ends)?;
-                Ok(Certificate {
-                    claim,
-                    lower: Vec::new(),
-                    upper: Vec::new(),
-                    points: Some(points.into()),
-                    source: Source::of(subject),
-                })
+                Self::of_found(
+                    subject,
+                    decisions::Found { claim, lower: Vec::new(), upper: Vec::new(), points: Some(points.into()) },
+                )
             }
             Question::Marginal { prior } => {
                 let paths = Paths::of(&subject.whole)?;
                 let value = formulas::marginal(&paths, prior, digits + MORE)?;
                 let Outward { lower, upper, room } = Outward::new(&value, digits)?;
                 let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
-                let hints = formulas::losses(&paths, room.to_f64() / 8.0)?;
-                Ok(Certificate {
-                    claim,
-                    lower: Vec::new(),
-                    upper: vec![hints],
-                    points: None,
-                    source: Source::of(subject),
-                })
+                let upper = vec![formulas::losses(&paths, room.to_f64() / 8.0)?];
+                Self::of_found(subject, decisions::Found { claim, lower: Vec::new(), upper, points: None })
             }
             Question::Posterior { prior, noisy } => {
                 let value = posterior(&Paths::of(&subject.whole)?, prior, noisy, digits + MORE)?;
@@ -212,7 +207,7 @@ impl Certificate {
     fn of_formula(subject: &Resolved, question: &Question, value: &Enclosure, digits: u32) -> Result<Certificate> {
         let Outward { lower, upper, .. } = Outward::new(value, digits)?;
         let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
-        Ok(Certificate { claim, lower: Vec::new(), upper: Vec::new(), points: None, source: Source::of(subject) })
+        Self::of_found(subject, decisions::Found { claim, lower: Vec::new(), upper: Vec::new(), points: None })
     }
 
     /// epsilon or delta: one value of the profile for each end.
@@ -276,7 +271,8 @@ impl Certificate {
         let function = Function { whole: &subject.whole, direction, alpha };
         let Points { epsilons, value, room } = Points::around(&function, digits)?;
         let outward = Outward::new(&value, digits)?;
-        let ends = Ends { lower: outward.lower, upper: outward.upper };
+        // A test that looks at nothing has this error.
+        let ends = Ends { lower: outward.lower, upper: outward.upper.min(Rational::from(1 - alpha)) };
         let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?.of(direction)?;
         let error = room.min(outward.room.to_f64()) / 16.0;
         Self::of_found(subject, decisions::proven_at(&subject.whole, claim, epsilons, error, digits)?)
@@ -355,12 +351,6 @@ impl Certificate {
         Certificate { claim, lower, upper, points: None, source: Source::of(subject) }.within_the_checkers_limit()
     }
 
-    /// Refuses hints that are each within a checker's limit of work and together are not.
-    fn within_the_checkers_limit(self) -> Result<Certificate> {
-        cover::check_looked_at(self.lower.iter().chain(&self.upper).map(Hints::looked_at).sum())?;
-        Ok(self)
-    }
-
     /// The canonical text, sealed with its SHA-256.
     pub fn text(&self) -> String {
         let hints = |all: &[Hints]| -> Value { all.iter().map(Hints::json).collect() };
@@ -397,6 +387,7 @@ fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Res
     }
     let loss = |(group, n): (&Group, &i64)| group.weight() * *n - group.rho();
     let evidence: Rational = path.iter().zip(noisy).map(loss).sum();
+    limits::check_exponent(&evidence)?;
     Ok(risk::posterior(prior, &evidence, precision::bits(digits, 24)))
 }
 

@@ -71,8 +71,9 @@ pub(super) fn of_outputs(subject: &Resolved, asked: Asked, digits: u32) -> Resul
     }
     claim.ends.upper = upper;
     // d posterior / d delta is t (1 - t) / (probability - delta).
+    let rest = Enclosure::double(1.0, BITS.max(4 * digits + 64)).sub(&bound.posterior).approximate();
     let (t, left) = (bound.posterior.approximate(), asked.probability.to_f64() - bound.delta.to_f64());
-    let error = left * (room.to_f64() / (t * (1.0 - t))).min(1.0) / 8.0;
+    let error = left * (room.to_f64() / (t * rest)).min(1.0) / 8.0;
     let ln_error = libm::log(error);
     // No loss may be as large as this epsilon: then any small delta is as good an aim.
     let ln_delta = whole.evaluator().ln_hockey_stick_approx(&bound.epsilon)?.max(ln_error);

@@ -20,6 +20,18 @@ use crate::{
 const BEARABLE: f64 = 2e6;
 /// The largest cost of a check.
 const MOST: f64 = 2e8;
+/// The least exponent of the factor of the sum of the nodes: a checker has exponents within 2^14, and the first loss above epsilon is up to a step larger.
+const LEAST_EXPONENT: f64 = -16_000.0;
+/// The largest distance of an alias from the contour, in parts of a period: beyond it a checker's lower bound of exp(x) - 1 does not grow.
+const FAR_ALIAS: f64 = 1e4;
+/// The exponents, bits, and products of nodes, paths and bits of a checker.
+const MOST_EXPONENT: f64 = 16_383.0;
+const MOST_BITS: f64 = 4096.0;
+const MOST_BALLS: u64 = 1_000_000_000;
+const FAR_EXPONENT: &str =
+    "delta is too far from the sums that a checker evaluates: their common factor is beyond exp(16384)";
+/// ln of that bound at this distance, 2^(10^4 / 0.694), rounded down.
+const LN_FAR_ALIAS: f64 = 9987.0;
 /// The least sigma2 that a checker accepts on a contour: smaller ones need enumeration.
 const LEAST_SIGMA2: (u32, u32) = (1, 20);
 
@@ -76,7 +88,8 @@ impl Search {
     ) -> Result<Hints> {
         let epsilon = epsilon.to_f64();
         let c = self.contour(epsilon);
-        let period = self.period(c, epsilon, ln_error);
+        self.check_exponents(c, epsilon)?;
+        let period = self.period(c, epsilon, ln_error)?;
         let nodes = (period / self.step.to_f64()).ceil().max(3.0);
         if nodes.is_nan() || nodes > 1e37 {
             return Err(cover::too_much(format!("{nodes:.0e} nodes")));
@@ -105,8 +118,27 @@ impl Search {
             sieve: sweep.orders,
             looked_at,
         };
-        let bits = ((bits / 16.0).ceil() * 16.0).clamp(64.0, 4096.0) as u32;
+        let bits = (bits / 16.0).ceil() * 16.0;
+        if bits > MOST_BITS {
+            return Err(cover::too_much(format!("nodes in {bits} bits")));
+        }
+        let (bits, used) = (bits.max(64.0) as u32, self.covers.len() as u64);
+        let work = contour.evaluated_nodes().saturating_mul(used).saturating_mul(u64::from(bits) + 500);
+        if work > MOST_BALLS {
+            return Err(cover::too_much(format!("{} nodes of {used} paths in {bits} bits", contour.evaluated_nodes())));
+        }
         Ok(Hints { units, proof: Proof::Contour(contour), bits })
+    }
+
+    /// Refuses a contour with a factor whose exponent is beyond those of a checker, for the loss nearest to epsilon or a step above it.
+    fn check_exponents(&self, c: f64, epsilon: f64) -> Result<()> {
+        let at = |rho: f64, epsilon: f64| rho * (c + c * c) - c * epsilon;
+        let (Some(least), Some(most)) = (self.rhos.first(), self.rhos.last()) else { return Ok(()) };
+        let exponents = [at(*least, epsilon + self.step.to_f64()), at(*most, epsilon)];
+        match exponents.iter().all(|exponent| exponent.abs() < MOST_EXPONENT) {
+            true => Ok(()),
+            false => Err(Error::Unprovable { why: FAR_EXPONENT.to_string() }),
+        }
     }
 
     fn cover(&self, number: usize, period: &Rational, cut: u32) -> Cover {
@@ -133,11 +165,22 @@ impl Search {
                 low += third;
             }
         }
-        few_bits(libm::exp(f64::midpoint(low, high)))
+        few_bits(self.within_exponents(libm::exp(f64::midpoint(low, high)), epsilon))
+    }
+
+    /// A contour closer to 0 where the exponent at this one is below the least: any contour proves a bound.
+    fn within_exponents(&self, c: f64, epsilon: f64) -> f64 {
+        let Some(&rho) = self.rhos.first() else { return c };
+        let slope = epsilon + self.step.to_f64() - rho;
+        if rho * c * c - slope * c >= LEAST_EXPONENT {
+            return c;
+        }
+        // The smaller root of rho c^2 - slope c = the least exponent.
+        -2.0 * LEAST_EXPONENT / (slope + (slope * slope + 4.0 * rho * LEAST_EXPONENT).max(0.0).sqrt())
     }
 
     /// The approximate shortest period whose aliases are below exp(target).
-    fn period(&self, c: f64, epsilon: f64, target: f64) -> f64 {
+    fn period(&self, c: f64, epsilon: f64, target: f64) -> Result<f64> {
         let ln_alias = |period: f64| {
             self.largest(|rho| {
                 let side = |side: f64| {
@@ -145,10 +188,11 @@ impl Search {
                     let x = if side < 0.0 {
                         x.min(c - (1.0 / period).min(c / 2.0)).max(0.0)
                     } else {
-                        x.max(c + 1.0 / period)
+                        x.max(c + 1.0 / period).min(c + FAR_ALIAS / period)
                     };
                     let power = period * (x - c).abs();
-                    rho * (x + x * x) - x * epsilon - if power > 30.0 { power } else { libm::log(libm::expm1(power)) }
+                    let ln_power = if power > 30.0 { power.min(LN_FAR_ALIAS) } else { libm::log(libm::expm1(power)) };
+                    rho * (x + x * x) - x * epsilon - ln_power
                 };
                 side(-1.0).max(side(1.0)) + std::f64::consts::LN_2
             })
@@ -157,7 +201,11 @@ impl Search {
         while ln_alias(long) > target && long < 1e15 {
             long *= 2.0;
         }
-        bisect([long / 2.0, long], 12, |period| ln_alias(period) > target)[1]
+        let long = bisect([long / 2.0, long], 12, |period| ln_alias(period) > target)[1];
+        match ln_alias(long) <= target {
+            true => Ok(long),
+            false => Err(cover::too_much(format!("more than {long:.0e} units of height"))),
+        }
     }
 
     /// ln of the prefactor of the sum of the nodes, without the number of nodes.

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -50,7 +52,7 @@ def test_each_kind_of_claim_has_its_sentence(opened):
 
 def test_a_statement_is_compared_with_the_certificates(opened):
     sentence = "At delta = 1e-11, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at most {}."
-    data = (EXAMPLES / "ten-counts.json").read_bytes()
+    data = changed("ten-counts.json", lambda whole: whole["claim"].update(subject="r, all: 10 counts [epsilon-all.json]"))
     upper = check.shown(check.Fraction(json.loads(data)["claim"]["upper"]))
     statement = f"{sentence.format(upper)}\nWithout a certificate: <b>more\u202e</b>.\n"
     opened.drop("statement.txt", statement.encode())
@@ -64,6 +66,108 @@ def test_a_statement_is_compared_with_the_certificates(opened):
     opened.drop("statement.txt", sentence.format("0.1").encode() + b"\n")
     text = opened.answers(4)[0]
     assert "Not proven: refused: statement.txt" in text and "bears this sentence" in text and "Nothing is proven by this file." in text
+    # Of certificates that are chosen later the earlier ones are no part.
+    opened.drop("other.json", (EXAMPLES / "zcdp.json").read_bytes())
+    opened.answers(5)
+    opened.drop("statement.txt", statement.encode())
+    assert "Not proven: refused: statement.txt" in opened.answers(6)[0]
+
+
+def memo(folder, sentence):
+    """A folder as a memo writes it, and the hash of its SHA256SUMS."""
+    for inner in ("certificates", "inputs"):
+        (folder / inner).mkdir(parents=True)
+    data = changed("ten-counts.json", lambda whole: whole["claim"].update(subject="r, all: 10 counts [epsilon-all.json]"))
+    (folder / "certificates" / "epsilon-all.json").write_bytes(data)
+    (folder / "inputs" / "own.toml").write_text("name = 'own'\n")
+    (folder / "statement.txt").write_text(sentence)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    (folder / "SHA256SUMS").write_text("".join(lines))
+    (folder / "memo.md").write_text("# memo\n")
+    return hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
+
+
+def chosen(opened, folder, signed=""):
+    opened.one("#hash").clear()
+    opened.one("#hash").send_keys(signed)
+    opened.one("#folder").send_keys(str(folder))
+
+
+SENTENCE = "At delta = 1e-11, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at most 11.\n"
+
+
+def test_a_folder_is_compared_with_the_signed_hash(opened, tmp_path):
+    signed = memo(tmp_path / "memo", SENTENCE)
+    chosen(opened, tmp_path / "memo", f" {signed[:32].upper()} {signed[32:]}")
+    statement, certificate, folder = opened.answers(3)
+    assert "Folder: as it was signed" in folder and "3 files are as SHA256SUMS lists them" in folder and "none was added" in folder, folder
+    assert "Proven: certificates/epsilon-all.json" in certificate and "Proven: statement.txt" in statement
+    assert "by certificates/epsilon-all.json: At delta" in statement
+    # Without the hash it says what is not found; another hash is refused, and then nothing of the folder is proven.
+    chosen(opened, tmp_path / "memo")
+    assert "as its SHA256SUMS says" in opened.answers(6)[2] and "No hash from the signed paper was given" in opened.answers(6)[2]
+    chosen(opened, tmp_path / "memo", "0" * 64)
+    assert f"the SHA-256 of SHA256SUMS is the signed one: it is {signed}" in opened.answers(7)[0]
+    chosen(opened, tmp_path / "memo", "0" * 63)
+    assert "64 digits" in opened.one("#problem").text and len(opened.all("article")) == 7
+
+
+def test_every_change_of_a_folder_is_named_as_check_py_names_it(opened, tmp_path):
+    changes = {
+        "inputs/own.toml": (lambda path: path.write_text("name = 'other'\n"), "its SHA-256 is that in SHA256SUMS: it was changed"),
+        "inputs/more\n.toml": (lambda path: path.write_text("x"), "it is a file that SHA256SUMS lists: it was added"),
+        "statement.txt": (lambda path: path.unlink(), "it is in this folder, as SHA256SUMS says"),
+        "certificates/epsilon-all.json": (lambda path: path.rename(path.with_name("other.json")), "it is in this folder, as SHA256SUMS says"),
+        "more/memo.md": (lambda path: (path.parent.mkdir(), path.write_text("x")), "it is a file that SHA256SUMS lists: it was added"),
+    }
+    articles = 0
+    for number, (name, (change, reason)) in enumerate(changes.items()):
+        folder = tmp_path / str(number)
+        signed = memo(folder, SENTENCE)
+        change(folder / name)
+        chosen(opened, folder, signed)
+        # The folder, and the certificate and the Statement where they are as they were signed.
+        articles += 1 + sum((folder / kept).exists() for kept in ("certificates/epsilon-all.json", "statement.txt"))
+        texts = "\n".join(opened.answers(articles))
+        shown = name.replace("\n", "\\u{a}")
+        assert "Folder: not as it was signed" in texts and f"{shown}: {reason}" in texts, (name, texts)
+        said = subprocess.run([sys.executable, "-I", "-B", str(ROOT / "proofs" / "check.py"), "--quiet", "--json", "--signed", signed], cwd=folder, capture_output=True, text=True)
+        answers = map(json.loads, said.stdout.splitlines())
+        assert reason in [answer["reason"] for answer in answers if answer["file"] == name], said.stdout
+
+
+def test_a_statement_of_a_folder_needs_its_own_certificates(opened, tmp_path):
+    signed = memo(tmp_path / "first", SENTENCE)
+    chosen(opened, tmp_path / "first", signed)
+    assert "Proven: statement.txt" in opened.answers(3)[0]
+    signed = memo(tmp_path / "second", SENTENCE)
+    (tmp_path / "second" / "certificates" / "epsilon-all.json").unlink()
+    chosen(opened, tmp_path / "second", signed)
+    statement, folder, *_ = opened.answers(5)
+    assert "Not proven: refused: statement.txt" in statement and "certificates/epsilon-all.json: it is in this folder" in folder
+    # A file that is dropped after a folder is no part of it.
+    opened.drop("statement.txt", SENTENCE.encode())
+    assert "Not proven: refused: statement.txt" in opened.answers(6)[0]
+
+
+def test_a_dropped_folder_is_read_with_its_folders(opened):
+    """As a browser hands it over, in parts; one that hands over no folder from disk says what to do."""
+    script = """const done = arguments[0], file = name => ({ name, isDirectory: false, file: found => found(new File(["x"], name)) });
+        const folder = (name, ...parts) => ({ name, isDirectory: true, createReader: () => ({ readEntries: found => found(parts.shift() ?? []) }) });
+        const whole = folder("memo", [file("a"), folder("inner", [file("b")], [folder("empty")])], [file("c")]);
+        dropped(whole).then(all => done(all.map(([name, file]) => [name, file?.size ?? null])), error => done(String(error)))"""
+    found = opened.driver.execute_async_script(script)
+    assert found == [["a", 1], ["inner", None], ["inner/b", 1], ["inner/empty", None], ["c", 1]], found
+    listed = "listedIn(new TextEncoder().encode(`${sha256(new TextEncoder().encode('x'))}  inner/b\\n`), null)"
+    there = "new Map([['inner', { kind: 'a folder' }], ['inner/b', { kind: 'a file', hash: sha256(new TextEncoder().encode('x')) }], ['inner/empty', { kind: 'a folder' }]])"
+    compared = opened.run(f"comparedFolder({listed}, {there})")
+    assert compared == [["inner/b", None], ["inner/empty", "it is a folder: of a signed folder there are only files, in its own folders"]]
+    opened.run("""drop({ files: [], items: [{ webkitGetAsEntry: () => ({ name: "memo", isDirectory: true, createReader: () => ({ readEntries: (found, fails) => fails(new Error("no")) }) }) }] })""")
+    end = time.time() + 10
+    while "choose the folder with the button" not in opened.one("#problem").text:
+        assert time.time() < end
+        time.sleep(0.02)
 
 
 def test_a_false_or_damaged_file_is_refused_with_the_statement(opened):
