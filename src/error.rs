@@ -1,6 +1,10 @@
 //! One error type for the library: every variant states what was wrong, where, and what would be right.
 
+mod visible;
+
 use std::path::PathBuf;
+
+pub use visible::{shown, visible, visible_lines};
 
 /// The result of every function of this library that can refuse its input.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -206,7 +210,7 @@ pub enum Error {
         release: String,
     },
     /// A data file that violates a rule of its format.
-    #[error("{file}{at}: {why}", file = named(file), at = place(*line, *column))]
+    #[error("{file}{at}: {why}", file = visible(named(file)), at = place(*line, *column))]
     DataFile {
         /// The file, or the name of a bundled one.
         file: String,
@@ -219,8 +223,9 @@ pub enum Error {
     },
     /// A quote that is not closed on its line, in a file whose cells may not hold line breaks.
     #[error(
-        "{file}{at}: the quote that opens here is not closed on its line: close it; a line break inside quotes can hide rows, and \
+        "{}{at}: the quote that opens here is not closed on its line: close it; a line break inside quotes can hide rows, and \
          has to be allowed",
+        visible(file),
         at = place(*line, *column)
     )]
     OpenQuote {
@@ -271,7 +276,7 @@ pub enum Error {
         why: String,
     },
     /// A draw of noise that cannot be begun or repeated: its budget is spent, it is incomplete, or its inputs changed.
-    #[error("{path}: {why}")]
+    #[error("{}: {why}", shown(path))]
     Draw {
         /// The log or the key of the draw.
         path: PathBuf,
@@ -293,13 +298,13 @@ pub enum Error {
         why: String,
     },
     /// A file that exists and must not be overwritten.
-    #[error("{path}: is there already, and is not overwritten")]
+    #[error("{}: is there already, and is not overwritten", shown(path))]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// A file that could not be read or written.
-    #[error("{path}: {why}", path = named(&path.to_string_lossy()))]
+    #[error("{path}: {why}", path = visible(named(&path.to_string_lossy())))]
     File {
         /// The file.
         path: PathBuf,

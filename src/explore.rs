@@ -83,7 +83,7 @@ fn run(args: &Args) -> Result<Exit> {
     let release = Release::find(&args.release).context("--release")?;
     let plan = args.plan.as_deref().map(plan).transpose()?;
     if let Some(spec) = args.spec.as_ref().filter(|spec| !spec.is_dir()) {
-        bail!("--spec: {}: no such folder", spec.display());
+        bail!("--spec: {}: no such folder", dp_assay::error::shown(spec));
     }
     let places = args.spine.as_deref().map(places::read).transpose().context("--spine")?.unwrap_or_default();
     let listener = TcpListener::bind(("127.0.0.1", args.port)).map_err(|why| match why.kind() {

@@ -142,7 +142,7 @@ pub fn integers(input: impl Read, name: &str, mut each: impl FnMut(&[i64])) -> R
 
 /// The same from a file.
 pub fn file(path: &Path, each: impl FnMut(&[i64])) -> Result<u64> {
-    integers(reading::open(path)?, &path.display().to_string(), each)
+    integers(reading::open(path)?, &crate::error::shown(path), each)
 }
 
 #[cfg(test)]

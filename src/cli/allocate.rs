@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.records(found.records(&question));
     put_tables(&mut page, &question, &found);
     if let Some(path) = &args.out {
-        page.text(format!("written as a release to {}\n", path.display()));
+        page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
     }
     page.done()
 }
@@ -211,7 +211,7 @@ impl Args {
             });
         }
         let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
-        let name = path.display().to_string();
+        let name = dp_assay::error::shown(path);
         let text = dp_assay::reading::read_text(path)?;
         let given = query_targets::parse(&text, &name)?;
         let neighbors = self.neighbors.unwrap_or(Neighbors::AddRemove);
@@ -256,7 +256,7 @@ impl Args {
         page.records(found.records(&asked));
         found.put_tables(&mut page, &asked);
         if let Some(path) = &self.out {
-            page.text(format!("written as a release to {}\n", path.display()));
+            page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
         }
         page.done()
     }

@@ -155,7 +155,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     })?;
     if let Some(path) = &args.out {
         args.write_release(path, &request, &found.rows)?;
-        page.text(format!("written as a release to {}\n", path.display()));
+        page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
     }
     page.done()
 }

@@ -36,10 +36,14 @@ enum Found {
 pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
     let rows: Vec<Row> = files(folder)?.into_iter().map(row).collect();
     if rows.is_empty() {
-        bail!("--certificates {}: no file in it ends in .json", folder.display());
+        bail!("--certificates {}: no file in it ends in .json", dp_assay::error::shown(folder));
     }
     if rows.iter().all(|row| matches!(row.found, Found::NoCertificate)) {
-        bail!("--certificates {}: none of its {} JSON files is a certificate", folder.display(), rows.len());
+        bail!(
+            "--certificates {}: none of its {} JSON files is a certificate",
+            dp_assay::error::shown(folder),
+            rows.len()
+        );
     }
     page.object(json!({ "certificates": rows.iter().map(in_json).collect::<Value>() }));
     page.records(rows.iter().map(in_json));
@@ -58,7 +62,7 @@ pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let shown = || format!("--certificates {}", folder.display());
+    let shown = || format!("--certificates {}", dp_assay::error::shown(folder));
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(shown)? {
         let path = entry.with_context(shown)?.path();

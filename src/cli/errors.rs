@@ -147,7 +147,7 @@ impl Args {
         };
         let counts = column_of_counts(path, column, self.multiline.reading()).map_err(multiline::hint)?;
         if counts.is_empty() {
-            bail!("{}: no counts below the header", path.display());
+            bail!("{}: no counts below the header", dp_assay::error::shown(path));
         }
         Ok(counts)
     }

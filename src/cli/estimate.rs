@@ -145,7 +145,7 @@ fn put(estimated: Estimated, mut page: Page) -> Page {
 
 /// The files that were written, in words.
 fn written(estimated: &Estimated, more: &str) -> String {
-    let out = estimated.out.display();
+    let out = dp_assay::error::shown(&estimated.out);
     match (&estimated.records, more) {
         (Ok(records), _) => format!("{records} records after rounding; totals.csv{more} and counts.csv in {out}"),
         (Err(why), "") => format!("totals.csv in {out}; no counts.csv: {why}"),

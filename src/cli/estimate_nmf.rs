@@ -442,7 +442,7 @@ fn put(estimated: Estimated, page: &mut Page) {
     page.text(format!(
         "{} in {}: states {}, {nation}\n{missing}{notes}{totals}{unused}{unread}{marginal}{}\n{how}\n{}",
         output::count_of(estimated.rows, what) + above_zero,
-        estimated.origin.out.display(),
+        dp_assay::error::shown(&estimated.origin.out),
         estimated.states().join(", "),
         fit_line(&estimated.fit),
         output::insecure(survey.insecure_seed),

@@ -219,7 +219,7 @@ fn put_summary(page: &mut Page, out: &Path, rows: &[(String, &Item, Outcome)]) {
     }
     page.text(format!(
         "\nin {}, each as CSV with an SVG beside it; `assay figures --list` describes them\n",
-        out.display()
+        dp_assay::error::shown(out)
     ));
 }
 

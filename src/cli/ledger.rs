@@ -325,7 +325,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         dp_assay::ledger::write_template(file).context("--new")?;
         let mut page = args.format.page();
         page.object(json!({ "ledger": file.display().to_string(), "status": "written" }));
-        page.text(format!("A ledger without entries is in {}.\n", file.display()));
+        page.text(format!("A ledger without entries is in {}.\n", dp_assay::error::shown(file)));
         page.print()?;
         return Ok(Exit::Done);
     }

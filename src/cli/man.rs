@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut left = vec![program];
     while let Some(command) = left.pop() {
         let file = folder.join(format!("{}.1", name(&command)));
-        fs::write(&file, page(&command)?).with_context(|| file.display().to_string())?;
+        fs::write(&file, page(&command)?).with_context(|| dp_assay::error::shown(&file))?;
         pages += 1;
         left.extend(command.get_subcommands().cloned());
     }

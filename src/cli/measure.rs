@@ -169,7 +169,7 @@ fn put(measured: Measured, job: &Job, mut page: Page) -> Page {
          {}\n\
          Confidential: {} records; {empty}.\n",
         measured.counts,
-        job.out.display(),
+        dp_assay::error::shown(&job.out),
         spent(&measured.spending, &job.delta, job.digits),
         measured.records,
     ));

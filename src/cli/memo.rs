@@ -136,7 +136,8 @@ impl Args {
             text += &format!("{sentence}\n");
         }
         let (certificates, without) = (memo.certificates().count() as u64, memo.without_certificate.len() as u64);
-        text += &format!("\nWritten to {}: {}", self.out.display(), count_of(certificates, "certificate"));
+        text +=
+            &format!("\nWritten to {}: {}", dp_assay::error::shown(&self.out), count_of(certificates, "certificate"));
         if without > 0 {
             text += &format!("; {} without one, with the reason", count_of(without, "number"));
         }

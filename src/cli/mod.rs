@@ -46,6 +46,7 @@ mod releases;
 pub mod report;
 pub mod risk;
 mod risk_goal;
+mod said;
 mod sample;
 mod schema;
 mod simulate;
@@ -155,8 +156,11 @@ pub fn main<A: Application>() -> ExitCode {
             Err(anyhow::Error::msg(error.render().to_string().trim_end().trim_start_matches("error: ").to_string()))
         }
         Err(error) => {
-            // Standard error may be closed; then the message is lost.
-            let _ = error.print();
+            // Standard error may be closed; then the message is lost. Colours are left out where they would be escapes.
+            let _ = match said::has_invisible_words() {
+                true => io::stderr().write_all(said::message(&error.render().to_string()).as_bytes()),
+                false => error.print(),
+            };
             return ExitCode::from(2);
         }
     };
@@ -232,7 +236,7 @@ fn is_not_found(error: &anyhow::Error) -> bool {
 fn report(error: &anyhow::Error) {
     let message = match invocation::wants_json() {
         true => format!("{:#}\n", json!({ "error": format!("{error:#}"), "exit_status": 2 })),
-        false => format!("{} {error:#}\n", terminal::before_error()),
+        false => format!("{} {}\n", terminal::before_error(), said::message(&format!("{error:#}"))),
     };
     // Standard error may be closed as well; then the message is lost.
     let _ = io::stderr().write_all(message.as_bytes());

@@ -83,7 +83,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     progress::end();
     let done = drawn.map_err(|error| match error {
         Error::Exists { path } => {
-            anyhow!("--out {}: is there already; to draw again is to spend again: --force replaces it", path.display())
+            anyhow!(
+                "--out {}: is there already; to draw again is to spend again: --force replaces it",
+                dp_assay::error::shown(&path)
+            )
         }
         other => multiline::hint(other),
     })?;
@@ -131,10 +134,16 @@ fn check_forms(args: &Args) -> Result<()> {
     }
     match (is_parquet(&args.input), is_parquet(&args.out)) {
         (true, false) => {
-            bail!("--out {}: the input is Parquet, and so is the output: give a name in .parquet", args.out.display())
+            bail!(
+                "--out {}: the input is Parquet, and so is the output: give a name in .parquet",
+                dp_assay::error::shown(&args.out)
+            )
         }
         (false, true) => {
-            bail!("--out {}: the input is CSV, and so is the output: give a name in .csv", args.out.display())
+            bail!(
+                "--out {}: the input is CSV, and so is the output: give a name in .csv",
+                dp_assay::error::shown(&args.out)
+            )
         }
         _ => Ok(()),
     }
@@ -169,7 +178,7 @@ fn metadata(done: &TableDone) -> String {
 
 /// A few lines for people.
 fn said(args: &Args, done: &TableDone, law: &Law, spent: &Spent, insecure_seed: Option<u64>) -> Result<()> {
-    let out = args.out.display();
+    let out = dp_assay::error::shown(&args.out);
     let names: Vec<String> = args.column.iter().map(|name| format!("{name:?}")).collect();
     let columns = if names.len() == 1 { "column" } else { "each of the columns" };
     let counts = output::count_of(done.rows, "count");

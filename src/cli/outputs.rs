@@ -132,7 +132,7 @@ fn kind_of(path: &Path) -> Option<String> {
 
 /// Refuses an extension of another kind than those that are written, and a folder that does not exist.
 pub fn check_file(option: &str, path: &Path, kinds: &[Kind]) -> Result<()> {
-    let shown = path.display();
+    let shown = dp_assay::error::shown(path);
     // Standard output.
     if path == Path::new("-") {
         return Ok(());
@@ -152,7 +152,7 @@ pub fn check_file(option: &str, path: &Path, kinds: &[Kind]) -> Result<()> {
     }
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            bail!("{option} {shown}: there is no folder {}: create it first", folder.display())
+            bail!("{option} {shown}: there is no folder {}: create it first", dp_assay::error::shown(folder))
         }
         _ => Ok(()),
     }
@@ -163,7 +163,7 @@ fn remedy(path: &Path, end: &str, kinds: &[Kind]) -> String {
     let from = |kind: &str| path.with_extension(kind).display().to_string();
     match end {
         "pdf" | "png" | "ps" | "eps" if kinds.contains(&Kind::Svg) => {
-            format!("; then `rsvg-convert -f {end} {} -o {}`", from("svg"), path.display())
+            format!("; then `rsvg-convert -f {end} {} -o {}`", from("svg"), dp_assay::error::shown(path))
         }
         "pdf" if kinds.contains(&Kind::Html) => "; a browser prints it as PDF".to_string(),
         _ => String::new(),
@@ -172,7 +172,7 @@ fn remedy(path: &Path, end: &str, kinds: &[Kind]) -> String {
 
 /// Refuses a folder name that is the name of a file.
 pub fn check_folder(option: &str, path: &Path) -> Result<()> {
-    let shown = path.display();
+    let shown = dp_assay::error::shown(path);
     if path.is_dir() {
         return Ok(());
     }

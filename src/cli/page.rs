@@ -14,6 +14,7 @@ use dp_assay::{
     account::Answer,
     chart::Sheet,
     document::{Block, Table, latex, markdown},
+    error::visible_lines,
     provenance::Provenance,
 };
 use serde_json::{Map, Value};
@@ -277,6 +278,13 @@ impl Page {
         Ok(if is_yes { Exit::Done } else { Exit::No })
     }
 
+    /// Words of others in text and tables for readers: nothing in them is invisible. Data keep them as they are.
+    fn make_visible(&mut self) {
+        if !matches!(self.form, Form::Json | Form::Csv) {
+            self.pieces = self.pieces.iter().map(|piece| piece.with_words(&visible_lines)).collect();
+        }
+    }
+
     /// Writes the page to standard output in its form.
     pub fn print(mut self) -> Result<()> {
         if let Some(digits) = self.requested.filter(|digits| *digits > MOST_SHOWN) {
@@ -294,6 +302,7 @@ impl Page {
             sheet.write(path).context(self.file_option)?;
             invocation::provenance()?.write_beside(path).context(self.file_option)?;
         }
+        self.make_visible();
         match self.form {
             Form::Json => match &self.provenance {
                 Some(provenance) => output::json_of(&self.object, provenance),

@@ -122,7 +122,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let (out, rocq) = (args.out.as_deref(), args.rocq.as_deref());
     let files: Vec<&Path> = [out, rocq, checker.as_deref()].into_iter().flatten().collect();
     if let Some((_, twice)) = files.iter().enumerate().find(|(at, file)| files[..*at].contains(file)) {
-        bail!("{}: named for two outputs; --out, --rocq and --checker each write a file of their own", twice.display());
+        bail!(
+            "{}: named for two outputs; --out, --rocq and --checker each write a file of their own",
+            dp_assay::error::shown(twice)
+        );
     }
     if let Some(path) = rocq {
         check_module(path)?;
@@ -184,7 +187,7 @@ impl Args {
         if self.json {
             output::json(&json!({ "checker": path }))?;
         } else {
-            let file = path.display();
+            let file = dp_assay::error::shown(&path);
             output::text(&format!(
                 "The checker is in {file}. To verify a certificate: python3 -I {file} certificate.json\n"
             ))?;
@@ -367,8 +370,8 @@ impl Args {
             at = given_in_words(claim),
             lower_proof = in_words(&certificate.lower),
             upper_proof = in_words(&certificate.upper),
-            file = out.display(),
-            checker = checker.unwrap_or(Path::new("proofs/check.py")).display(),
+            file = dp_assay::error::shown(out),
+            checker = dp_assay::error::shown(checker.unwrap_or(Path::new("proofs/check.py"))),
         )
     }
 }
@@ -464,7 +467,7 @@ fn named(error: dp_assay::Error) -> dp_assay::Error {
 }
 
 fn theorem_in_words(formal: &FormalClaim, path: &Path) -> String {
-    let file = path.display();
+    let file = dp_assay::error::shown(path);
     format!("\nThe theorem {} is in {file}. To check it: proofs/rocq/check {file}\n", formal.in_words())
 }
 
@@ -482,7 +485,7 @@ fn check_module(path: &Path) -> Result<()> {
     if !letters || path.extension().is_none_or(|extension| extension != "v") {
         bail!(
             "--rocq {}: the file's name becomes that of a module: it has to begin with a letter, have letters, digits and _ only, and end in .v",
-            path.display()
+            dp_assay::error::shown(path)
         );
     }
     Ok(())

@@ -179,7 +179,7 @@ fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
     page.text(format!(
         "\nmargin, covers: stated for a cell, and certified; seen: before suppression and replacement. Published: after both.\n\
          written to {0}; the page is {0}/rehearsal.html\n{1}\n",
-        args.out.display(),
+        dp_assay::error::shown(&args.out),
         words::confidential(found)
     ));
     page.answered(found.holds())

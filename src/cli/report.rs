@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let request = Request { delta: quantity("--delta", &args.delta)?, prior, required, digits: args.format.digits };
     for (option, path) in [("--out", &args.out), ("--nist", &args.nist), ("--registry", &args.registry)] {
         if let Some(path) = path.as_ref().filter(|path| path.is_dir()) {
-            bail!("{option}: {}: is a folder: give the name of a file", path.display());
+            bail!("{option}: {}: is a folder: give the name of a file", dp_assay::error::shown(path));
         }
     }
     if let Some(option) = args.about_one_release().filter(|_| args.of_ledger.is_given()) {

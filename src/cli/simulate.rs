@@ -107,7 +107,7 @@ impl<'a> Simulated<'a> {
         let found = (samplers.iter())
             .map(|sampler| Ok(simulate(sampler)?))
             .collect::<Result<Vec<_>>>()
-            .with_context(|| args.input.display().to_string())?;
+            .with_context(|| dp_assay::error::shown(&args.input))?;
         let means = found.iter().map(Mean::of).collect();
         Ok(Simulated { args, shares, insecure_seed: streams.insecure_seed(), sigma2, found, means })
     }
@@ -191,7 +191,8 @@ impl<'a> Simulated<'a> {
             series: vec![(self.trials(), self.means.iter().map(|mean| Some(mean.value)).collect())],
         };
         let share = &self.args.categories[self.shares.category];
-        let title = format!("Slope of {} on the share of {share}, {}", self.args.y, self.args.input.display());
+        let title =
+            format!("Slope of {} on the share of {share}, {}", self.args.y, dp_assay::error::shown(&self.args.input));
         ranks::figure(&title, &[ranks])
     }
 }

@@ -322,7 +322,7 @@ fn put_table(
         ));
     }
     let paths = spine.paths()?.len();
-    let out = args.out.display();
+    let out = dp_assay::error::shown(&args.out);
     page.text(format!(
         "{}, each summing to exactly one; files in {out}\n",
         output::count_of(paths as u64, "different block path")

@@ -144,7 +144,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         CountrySpecification::write_template(file).context("--new")?;
         let mut page = args.form.page();
         page.object(json!({ "specification": file.display().to_string(), "status": "written" }));
-        page.text(format!("The Bureau's SafeTab-P as a specification is in {}.\n", file.display()));
+        page.text(format!("The Bureau's SafeTab-P as a specification is in {}.\n", dp_assay::error::shown(file)));
         return page.done();
     }
     if let Some(folder) = &args.verify_output {
@@ -311,7 +311,7 @@ fn release(job: &Job, mut page: Page) -> Result<()> {
 
     let outcome = job.run(&mut progress::see);
     progress::end();
-    let out = job.out.display();
+    let out = dp_assay::error::shown(&job.out);
     let outcome = outcome.map_err(explained)?;
     match outcome {
         Outcome::Released { certificate, page: text, records, unlogged } => {

@@ -293,7 +293,7 @@ const LONGEST_PLAN: u64 = 10_000_000;
 
 /// The text of a plan of levels.
 pub fn plan_text_of(path: &Path) -> Result<String> {
-    let name = path.display().to_string();
+    let name = dp_assay::error::shown(path);
     let bytes = dp_assay::reading::read_at_most(path, LONGEST_PLAN).context("--plan")?;
     String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("--plan {name}: is not text in UTF-8"))
 }

@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     if let Some(file) = &args.new {
         published::write_template(file).context("--new")?;
-        let file = file.display();
+        let file = dp_assay::error::shown(file);
         output::text(&format!("{file}: published values to start from; `assay verify {file}` recomputes them\n"))?;
         return Ok(Exit::Done);
     }
@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     check_own_method(args, &papers)?;
     let options = options(args)?;
     if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("--out {}", dp_assay::error::shown(folder)))?;
     }
     let mut sections: Vec<Section> = Vec::new();
     let values = papers.iter().map(|paper| paper.values.len() as u64).sum();
@@ -164,7 +164,7 @@ fn options(args: &Args) -> Result<RuleOptions> {
     };
     let state = args.state.clone().or_else(|| args.full.then(|| PathBuf::from("assay-state")));
     if let Some(folder) = &state {
-        std::fs::create_dir_all(folder).with_context(|| format!("--state {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("--state {}", dp_assay::error::shown(folder)))?;
     }
     Ok(RuleOptions { panels, second_panels, state })
 }

@@ -136,6 +136,7 @@ pub fn origin(provenance: &Provenance, is_reproducible: bool) -> Markup {
 
 /// A document as one page that prints on a few sheets.
 pub fn document(document: &Document) -> String {
+    let document = &document.all_visible();
     let header = html! {
         h1 { (document.title) } "\n"
         @for line in &document.about { p.about { (line) } "\n" }

@@ -4,6 +4,7 @@ use super::{Block, Document, Table};
 
 /// A document with its title and sections.
 pub fn document(document: &Document) -> String {
+    let document = &document.all_visible();
     let mut blocks = vec![Block::Heading(1, document.title.clone())];
     blocks.extend(document.about.iter().cloned().map(Block::Text));
     let mut parts = vec![self::blocks(&blocks)];
@@ -115,6 +116,8 @@ pub(super) mod tests {
     #[test]
     fn nothing_in_a_text_is_markup() {
         assert_eq!(escaped("a|b <i>\n*c* [d](e) `f` &\\"), "a\\|b \\<i\\> \\*c\\* \\[d\\](e) \\`f\\` \\&\\\\");
+        let named = Document { title: "a\n# b\u{202e}".to_string(), about: Vec::new(), sections: Vec::new() };
+        assert_eq!(document(&named), "# a \\# b\\\\u{202e}\n");
         assert_eq!(blocks(&[Block::Fields(vec!["Name"])]), "| | |\n| --- | --- |\n| Name | |\n");
     }
 }

@@ -11,7 +11,10 @@ pub mod html;
 pub mod latex;
 pub mod markdown;
 
-use crate::io::provenance::{COMMIT, Content, Input, VERSION, command_line};
+use crate::{
+    error::visible,
+    io::provenance::{COMMIT, Content, Input, VERSION, command_line},
+};
 
 /// A text in sections.
 #[derive(Clone, Debug)]
@@ -22,6 +25,22 @@ pub struct Document {
     pub about: Vec<String>,
     /// The sections, in reading order.
     pub sections: Vec<Section>,
+}
+
+impl Document {
+    /// The document in which nothing of the words of others is invisible: each text is on one line.
+    fn all_visible(&self) -> Document {
+        let on_one_line = |text: &str| visible(&text.replace(['\n', '\r', '\t'], " "));
+        let section = |section: &Section| Section {
+            heading: section.heading,
+            blocks: section.blocks.iter().map(|block| block.with_words(&on_one_line)).collect(),
+        };
+        Document {
+            title: on_one_line(&self.title),
+            about: self.about.iter().map(|line| on_one_line(line)).collect(),
+            sections: self.sections.iter().map(section).collect(),
+        }
+    }
 }
 
 /// A section.
@@ -60,6 +79,26 @@ impl Block {
         match self {
             Block::Table(table) => Some(table),
             _ => None,
+        }
+    }
+
+    /// The block with `of` every text in it.
+    pub fn with_words(&self, of: &dyn Fn(&str) -> String) -> Block {
+        let all = |texts: &[String]| texts.iter().map(|text| of(text)).collect();
+        match self {
+            Block::Heading(level, text) => Block::Heading(*level, of(text)),
+            Block::Text(text) => Block::Text(of(text)),
+            Block::Strong(text) => Block::Strong(of(text)),
+            Block::Lines(lines) => Block::Lines(of(lines)),
+            Block::List(items) => Block::List(all(items)),
+            Block::Commands(lines) => Block::Commands(all(lines)),
+            Block::Fields(fields) => Block::Fields(fields.clone()),
+            Block::Table(table) => Block::Table(Table {
+                caption: of(&table.caption),
+                heading: all(&table.heading),
+                rows: table.rows.iter().map(|row| all(row)).collect(),
+                ..table.clone()
+            }),
         }
     }
 

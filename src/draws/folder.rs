@@ -123,7 +123,7 @@ impl ReleaseFolder {
              budget once more. If the records are those of other people, move this log away with the old ones",
             if others.len() == 1 { "once".to_string() } else { format!("{} times", others.len()) },
             last.draw,
-            last.log.display(),
+            crate::error::shown(&last.log),
         );
         Err(draw_error(log, why))
     }
@@ -333,7 +333,7 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
     }
     // It may be the folder of a run that was killed, but not a link to another place.
     if !fs::symlink_metadata(path)?.is_dir() {
-        return Err(std::io::Error::other(format!("{} is not a folder: remove it", path.display())));
+        return Err(std::io::Error::other(format!("{} is not a folder: remove it", crate::error::shown(path))));
     }
     #[cfg(unix)]
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;

@@ -106,7 +106,7 @@ impl DrawLog {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let event = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|why| Error::DataFile {
-                file: path.display().to_string(),
+                file: crate::error::shown(&path),
                 line: number + 1,
                 column: 0,
                 why: format!("is not an event of a run ({why}): the log of what was drawn must not be edited"),

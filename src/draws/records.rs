@@ -110,7 +110,7 @@ impl RecordsLog {
             if log.can_be_written() {
                 log.append(draw.clone())?;
             } else {
-                reason = Some(format!("{}: cannot be written", log.path.display()));
+                reason = Some(format!("{}: cannot be written", crate::error::shown(&log.path)));
             }
         }
         Ok(reason)
@@ -135,7 +135,7 @@ impl LogFile {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let draw = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|why| Error::DataFile {
-                file: path.display().to_string(),
+                file: crate::error::shown(&path),
                 line: number + 1,
                 column: 0,
                 why: format!("is not a draw ({why}): the log of what was drawn of these records must not be edited"),
@@ -227,7 +227,10 @@ fn other_names(file: &Path) -> Result<(Vec<PathBuf>, Option<String>)> {
     };
     let here: Vec<PathBuf> = entries(folder)?.into_iter().filter(is_same).collect();
     let hidden = (here.len() as u64) < found.nlink();
-    let reason = format!("covers only names in one folder, and {} is a hard link of a file in another", file.display());
+    let reason = format!(
+        "covers only names in one folder, and {} is a hard link of a file in another",
+        crate::error::shown(file)
+    );
     Ok((here, hidden.then_some(reason)))
 }
 

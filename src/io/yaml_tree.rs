@@ -122,7 +122,7 @@ fn is_number(text: &str) -> bool {
 pub(crate) fn read_file(path: &Path) -> Result<Tree> {
     let bytes = read_at_most(path, MOST_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|_| file_error(path, "is not UTF-8 text: expected a YAML file"))?;
-    read(&path.display().to_string(), &text)
+    read(&crate::error::shown(path), &text)
 }
 
 /// Reads a text; `file` names it in messages.

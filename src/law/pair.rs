@@ -112,7 +112,7 @@ impl Pair {
                 });
             }
         }
-        Pair::new(&path.display().to_string(), rows)
+        Pair::new(&crate::error::shown(path), rows)
     }
 
     /// Its name, for texts.

@@ -164,7 +164,7 @@ impl PerturbationTable {
                 }
             }
         }
-        PerturbationTable::new(&path.display().to_string(), entries.into_iter().map(|((i, j), p)| (i, j, p)))
+        PerturbationTable::new(&crate::error::shown(path), entries.into_iter().map(|((i, j), p)| (i, j, p)))
     }
 
     /// Its name, for texts.

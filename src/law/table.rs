@@ -117,7 +117,7 @@ impl NoiseTable {
         if normalize && sum > 0 {
             rows.iter_mut().for_each(|(_, mass)| *mass /= &sum);
         }
-        NoiseTable::new(&path.display().to_string(), rows)
+        NoiseTable::new(&crate::error::shown(path), rows)
     }
 
     /// Its name, for texts.

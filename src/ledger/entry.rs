@@ -402,7 +402,7 @@ impl Drawn {
     /// The counts that a record enters on each path of the spine; an error if the release on this spine is not what was drawn.
     fn exactly(&self, release: &Release, spine: &Path) -> Result<Spent> {
         let other = || {
-            let (name, spine, spent) = (&release.name, spine.display(), rational::display(&self.budget));
+            let (name, spine, spent) = (&release.name, crate::error::shown(spine), rational::display(&self.budget));
             let drawn = &self.release;
             let why = format!(
                 "release and spine: {name} on {spine} is not what was drawn, which is {drawn} and spends rho = {spent}"

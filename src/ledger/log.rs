@@ -113,7 +113,7 @@ impl Log {
     /// The log at a path; without lines if there is none.
     pub(super) fn read(path: &Path) -> Result<Log> {
         let text = read_text_if_there(path)?.unwrap_or_default();
-        Log::parse(&text, &path.display().to_string())
+        Log::parse(&text, &crate::error::shown(path))
     }
 
     /// Reads the text of a log and checks the hashes of its lines.

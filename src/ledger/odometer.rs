@@ -262,7 +262,10 @@ impl<'a> Prepared<'a> {
         let hash = Log::append(&at, &line)?;
         let completed = Log::read(&at).and_then(|log| complete(path, &self.text, self.before.pending, &log));
         completed.map_err(|error| {
-            Error::conflict(format!("{error}; the addition counts all the same, by line {number} of {}", at.display()))
+            Error::conflict(format!(
+                "{error}; the addition counts all the same, by line {number} of {}",
+                crate::error::shown(&at)
+            ))
         })?;
         Ok((number, hash, at))
     }

@@ -4,6 +4,7 @@
 //! of a proven claim in one of these forms, word for word; any other one begins with [`WITHOUT`], or is quoted as the ledger's.
 
 use super::number::Number;
+use crate::error::visible;
 
 /// The file with the Statement, a sentence a line.
 pub(super) const SAID: &str = "statement.txt";
@@ -35,7 +36,7 @@ pub(super) fn quotable(words: &str) -> String {
 }
 
 fn on_one_line(words: &str) -> String {
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    visible(&words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The least epsilon of `what` ("everything described in the inputs is"), with the ends of a number.
@@ -61,5 +62,6 @@ mod tests {
     fn words_of_others_are_one_line_and_quoted() {
         assert_eq!(quoted(" At\ndelta \"0\"\n"), "The ledger says: \"At delta '0'\"");
         assert_eq!(unborne("By RDP,\n1"), "Without a certificate: By RDP, 1");
+        assert_eq!(quoted("\u{202e}0\u{7}"), "The ledger says: \"\\u{202e}0\\u{7}\"");
     }
 }

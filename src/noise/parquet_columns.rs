@@ -348,7 +348,7 @@ fn is_kept(key: &str, is_renamed: bool) -> bool {
 }
 
 fn refused(name: &Path, why: String) -> Error {
-    Error::DataFile { file: name.display().to_string(), line: 0, column: 0, why }
+    Error::DataFile { file: crate::error::shown(name), line: 0, column: 0, why }
 }
 
 fn broken(name: &Path, why: &ParquetError) -> Error {

@@ -23,7 +23,7 @@ impl Release {
     /// The release with the recodes of a file in its histogram. Its noise, and its own queries, are as before.
     pub fn with_recodes(&self, path: &Path) -> Result<Release> {
         let text = read_text(path)?;
-        let file = path.display().to_string();
+        let file = crate::error::shown(path);
         let reader = TomlReader::new(&file, &text);
         let raw: RecodesFile = reader.toml()?;
         if raw.recodes.is_empty() {

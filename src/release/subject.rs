@@ -20,7 +20,7 @@ use crate::{
         definition::Definition,
         paths::{Whole, WorstPath},
     },
-    error::{Error, Result},
+    error::{Error, Result, visible},
     numeric::parallel,
 };
 
@@ -186,7 +186,7 @@ impl Subject {
         };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
         let repeat = if self.repeat == 1 { String::new() } else { format!(", released {} times", self.repeat) };
-        titles.join(" + ") + &still + &group + &repeat
+        visible(&(titles.join(" + ") + &still + &group + &repeat))
     }
 
     /// How a changed record changes single counts.

@@ -167,7 +167,7 @@ fn remembered(rule: &Boole, file: &Path) -> Result<BTreeMap<u64, Enclosure>> {
     let Some(text) = crate::io::reading::read_text_if_there(file)? else { return Ok(BTreeMap::new()) };
     let mut lines = text.lines();
     let refuse = |line: usize, why: &str| Error::DataFile {
-        file: file.display().to_string(),
+        file: crate::error::shown(file),
         line,
         column: 0,
         why: format!("{why}; delete the file to begin anew, or name another folder"),

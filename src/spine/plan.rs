@@ -89,7 +89,7 @@ impl SpinePlan {
     /// Reads a plan; paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<SpinePlan> {
         let text = crate::io::reading::read_text(path)?;
-        let file = path.display().to_string();
+        let file = crate::error::shown(path);
         let reader = TomlReader::new(&file, &text);
         let raw: PlanFile = reader.toml()?;
         let at = |place: usize| {

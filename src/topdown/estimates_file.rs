@@ -69,7 +69,7 @@ fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Man
         asked.map(|asked| vec![f64::NAN; tree.units(level) * asked.group.counts()]).collect()
     };
     let mut noisy: NoisyTable = (0..tree.levels()).map(numbers).collect();
-    let refuse = |why: String| Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why };
+    let refuse = |why: String| Error::DataFile { file: crate::error::shown(folder), line: 0, column: 0, why };
     let mut rows = 0;
     let manifest = measurement_files::read(folder, |described, unit, parameter, counts| {
         let of_level = plan.levels().get(described.level).map_or(&[][..], Vec::as_slice);

@@ -287,7 +287,7 @@ pub fn read(
     let path = folder.join(MANIFEST);
     let text = crate::io::reading::read_text(&path)?;
     let manifest: Manifest = serde_json::from_str(&text).map_err(|why| Error::DataFile {
-        file: path.display().to_string(),
+        file: crate::error::shown(&path),
         line: why.line(),
         column: why.column(),
         why: why.to_string(),
@@ -295,7 +295,7 @@ pub fn read(
     for described in &manifest.files {
         if described.counts > MOST_CELLS {
             let why = format!("{} counts of a unit: at most {MOST_CELLS} are read", described.counts);
-            return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
+            return Err(Error::DataFile { file: crate::error::shown(&path), line: 0, column: 0, why });
         }
         let mut table = CsvTable::open(&folder.join(&described.file))?;
         let at_parameter = if table.find(&["geoid", "id"]) == Some(1) { 2 } else { 1 };

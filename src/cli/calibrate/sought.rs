@@ -100,7 +100,7 @@ impl Args {
             let release = described.calibrated_release(unchanged, &how);
             release.context("--out")?.write(path).context("--out")?;
             invocation::provenance()?.write_beside(path).context("--out")?;
-            page.text(format!("written as a release to {}\n", path.display()));
+            page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
         }
         page.done()
     }

@@ -141,7 +141,7 @@ fn words(decision: &Decision) -> String {
         Some((number, hash, log)) => format!(
             "{name} was added to {population} in the ledger {ledger}: with it everything has{by} epsilon at most {after} at delta = {delta}, within the promise of {promise}.\n\
              Line {number} of {} has the SHA-256 {hash}\n",
-            log.display()
+            dp_assay::error::shown(log)
         ),
         None => format!(
             "{name} was not added to {population} in the ledger {ledger}: with it everything would have{by} epsilon up to {after} at delta = {delta}, and the promise is {promise}. Nothing was written.\n"

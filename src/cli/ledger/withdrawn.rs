@@ -23,7 +23,7 @@ pub fn run(ledger: &str, withdrawal: &Withdrawal, format: &Format) -> Result<Exi
     page.text(format!(
         "{name} of {population} in the ledger {ledger} was never published: {because}\n{}\nLine {line} of {} has the SHA-256 {sha256}\n",
         spending(*never_drawn),
-        log.display()
+        dp_assay::error::shown(&log)
     ));
     page.print()?;
     Ok(Exit::Done)

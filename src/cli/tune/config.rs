@@ -27,7 +27,7 @@ use super::super::{
 /// An error if the changed file is named as one of the other form.
 fn check_end(out: Option<&Path>, other: &str, own: &str) -> Result<()> {
     match out.filter(|out| out.extension().is_some_and(|end| end.eq_ignore_ascii_case(other))) {
-        Some(out) => bail!("--out {}: {own} is written here, and not .{other}", out.display()),
+        Some(out) => bail!("--out {}: {own} is written here, and not .{other}", dp_assay::error::shown(out)),
         None => Ok(()),
     }
 }
@@ -43,7 +43,8 @@ pub fn of_file(
 ) -> Result<Page> {
     check_end(out, "toml", "JSON")?;
     let (_, text) = Configuration::read_with_text(path)?;
-    let (page, changed) = of_text(&text, &path.display().to_string(), spec, changes, (delta, &Stop::default()), page)?;
+    let (page, changed) =
+        of_text(&text, &dp_assay::error::shown(path), spec, changes, (delta, &Stop::default()), page)?;
     if let Some(out) = out {
         Configuration::write(&changed, out).context("--out")?;
         invocation::provenance()?.write_beside(out)?;
@@ -62,7 +63,7 @@ pub fn of_country(path: &Path, changes: &[String], out: Option<&Path>, delta: &D
     let (specification, text) = CountrySpecification::read_with_text(path).context("--spec")?;
     let changed = specification.with_budgets(&text, &changes).context("--set")?;
     // The written text is read again, under all rules.
-    let specification = CountrySpecification::parse(&changed, &format!("{}, changed", path.display()))?;
+    let specification = CountrySpecification::parse(&changed, &format!("{}, changed", dp_assay::error::shown(path)))?;
     let account = specification.account(delta, &Stop::default())?;
     page.object(account_json(&account, delta));
     put_account(&mut page, &account, delta);

@@ -57,7 +57,7 @@ impl Entry {
         let files = if path.is_dir() { files_of(path)? } else { vec![path.to_path_buf()] };
         let (mut entries, mut wrong) = (Vec::new(), Vec::new());
         for file in files {
-            let read = yaml_tree::read_file(&file).and_then(|tree| Entry::of(&file.display().to_string(), &tree));
+            let read = yaml_tree::read_file(&file).and_then(|tree| Entry::of(&crate::error::shown(&file), &tree));
             match read {
                 Ok(entry) => entries.push(entry),
                 Err(error) => wrong.push(error),

@@ -48,7 +48,7 @@ pub fn read(folder: &Path) -> Result<Vec<Places>> {
         let mut table = CsvTable::open(&path)?;
         let heading = table.headings().to_vec();
         if !heading.iter().any(|name| name.starts_with("variance")) {
-            bail!("{}: no column of variances: {by} writes this file", path.display());
+            bail!("{}: no column of variances: {by} writes this file", dp_assay::error::shown(&path));
         }
         let mut rows = Vec::new();
         while table.next()? {
@@ -58,7 +58,10 @@ pub fn read(folder: &Path) -> Result<Vec<Places>> {
         all.push(Places { file, by, heading, rows });
     }
     if all.is_empty() {
-        bail!("{}: neither entities.csv of assay spine nor totals.csv of assay estimate", folder.display());
+        bail!(
+            "{}: neither entities.csv of assay spine nor totals.csv of assay estimate",
+            dp_assay::error::shown(folder)
+        );
     }
     Ok(all)
 }

@@ -81,7 +81,7 @@ impl<R: Read> Rows<R> {
     pub(crate) fn open(input: R, name: &Path, line_breaks: bool) -> Result<Rows<R>> {
         let mut rows = Rows {
             input,
-            file: name.display().to_string(),
+            file: crate::error::shown(name),
             line_breaks,
             separator: b',',
             stops: stops(b','),

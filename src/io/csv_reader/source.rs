@@ -166,7 +166,7 @@ fn check(head: &[u8], name: &Path) -> Result<()> {
 }
 
 fn refused(name: &Path, why: String) -> Error {
-    Error::DataFile { file: name.display().to_string(), line: 0, column: 0, why }
+    Error::DataFile { file: crate::error::shown(name), line: 0, column: 0, why }
 }
 
 #[cfg(test)]

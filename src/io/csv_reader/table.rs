@@ -53,7 +53,7 @@ impl CsvTable {
 
     fn new(input: Box<dyn Read + Send>, name: &Path, reading: Reading) -> Result<CsvTable> {
         let rows = Rows::open(input, name, reading.line_breaks)?;
-        Ok(CsvTable { file: name.display().to_string(), rows, reading })
+        Ok(CsvTable { file: crate::error::shown(name), rows, reading })
     }
 
     /// The headings, trimmed of blanks.

@@ -46,7 +46,7 @@ impl<'a> Companions<'a> {
     pub(super) fn open(&self, name: &Spanned<String>) -> Result<CsvTable> {
         let path = self.path(name)?;
         if path.exists() && !path.is_file() {
-            let why = format!("{} is no file: give a table in CSV", path.display());
+            let why = format!("{} is no file: give a table in CSV", crate::error::shown(&path));
             return Err(self.reader.refuse(name.span().start, why));
         }
         CsvTable::open(&path)

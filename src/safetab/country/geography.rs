@@ -46,7 +46,7 @@ impl Areas {
         let mut table = CsvTable::open(path)?;
         let columns = Columns::new(&table, of)?;
         let areas = Areas { land_column: columns.land_name.clone(), ..Areas::default() };
-        let file = path.display().to_string();
+        let file = crate::error::shown(path);
         let joined = vec![HashMap::new(); of.geography.levels.len()];
         let mut rows = Rows { of, columns, file, areas, rows: Vec::new(), land: Vec::new(), lines: Vec::new(), joined };
         while table.next()? {

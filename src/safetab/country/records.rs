@@ -51,7 +51,10 @@ pub(in crate::safetab) fn each_record(
     see: &mut SeePerson,
 ) -> Result<u64> {
     if let Some(file) = files.parquet.first() {
-        let why = format!("{} is Parquet; for a country's specification records are read from CSV", file.display());
+        let why = format!(
+            "{} is Parquet; for a country's specification records are read from CSV",
+            crate::error::shown(file)
+        );
         return Err(Error::unsuitable(why));
     }
     let mut records = 0;
@@ -69,7 +72,7 @@ pub(in crate::safetab) fn each_record(
         }
     }
     if records == 0 {
-        let file = path.display().to_string();
+        let file = crate::error::shown(path);
         report.add(Location { file: &file, ..Location::default() }, Rule::Empty, "", "at least one record");
     }
     Ok(records)
@@ -127,7 +130,7 @@ impl<'a> PersonRows<'a> {
         let column = |name: &String| {
             let place = table.headings().iter().position(|heading| heading == name);
             place.ok_or_else(|| Error::DataFile {
-                file: path.display().to_string(),
+                file: crate::error::shown(path),
                 line: 1,
                 column: 0,
                 why: format!("the header has no column {name:?}: needed are {}", needed(of)),

@@ -94,7 +94,7 @@ impl CountrySpecification {
 
     /// The same, and also the text.
     pub fn read_with_text(path: &Path) -> Result<(CountrySpecification, String)> {
-        let file = path.display().to_string();
+        let file = crate::error::shown(path);
         let text = String::from_utf8(read_at_most(path, LONGEST)?).map_err(|_| Error::DataFile {
             file: file.clone(),
             line: 0,

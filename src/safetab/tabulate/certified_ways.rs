@@ -74,7 +74,7 @@ impl CertifiedWays {
     pub fn parse(text: &str, file: &Path) -> Result<CertifiedWays> {
         let reader = Reader { file };
         let all: Value = serde_json::from_str(text).map_err(|why| Error::DataFile {
-            file: file.display().to_string(),
+            file: crate::error::shown(file),
             line: why.line(),
             column: why.column(),
             why: why.to_string(),
@@ -121,7 +121,7 @@ impl CertifiedWays {
 impl Reader<'_> {
     fn refuse(&self, key: &str, expected: &str) -> Error {
         Error::DataFile {
-            file: self.file.display().to_string(),
+            file: crate::error::shown(&self.file),
             line: 0,
             column: 0,
             why: format!("{key}: expected {expected}, as in the certificate.json of `tabulate`"),

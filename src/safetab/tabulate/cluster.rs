@@ -69,7 +69,7 @@ impl Cluster {
         let Ok(inner) = inner.strip_prefix(&shared) else {
             let why = format!(
                 "is not in {}, the folder that the workers of the cluster see: put it there",
-                self.shared.display()
+                crate::error::shown(&self.shared)
             );
             return Err(file_error(file, why));
         };

@@ -167,7 +167,7 @@ impl Configuration {
         let text = read_text(path, &mut report);
         report.into_result()?;
         let text = text.ok_or_else(|| file_error(path, "is no configuration"))?;
-        Ok((Configuration::from_text(&text, &path.display().to_string())?, text))
+        Ok((Configuration::from_text(&text, &crate::error::shown(path))?, text))
     }
 
     /// Checks the text of a config.json; `file` names it in messages. An error contains the whole report if it breaks a rule.

@@ -37,7 +37,7 @@ impl OwnPlan {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<OwnPlan> {
         let text = crate::io::reading::read_text(path)?;
-        let file = path.display().to_string();
+        let file = crate::error::shown(path);
         let reader = TomlReader::new(&file, &text);
         let raw: OwnPlanFile = reader.toml()?;
         let bypasses = raw.bypass.unwrap_or(true);

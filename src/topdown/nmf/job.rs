@@ -211,7 +211,7 @@ impl<'a> Job<'a> {
             for (number, line) in (1..).zip(BufReader::new(file).lines()) {
                 let line = line.map_err(|why| file_error(&path, why))?;
                 let (subject, answers) = saved::of_line(&line, queries, levels).map_err(|why| {
-                    let file = path.display().to_string();
+                    let file = crate::error::shown(&path);
                     Error::DataFile { file, line: number, column: 0, why }
                 })?;
                 take(subject, answers)?;

@@ -76,7 +76,7 @@ pub fn refuse(path: &Path, row: &Row, why: &str) -> Error {
         code => format!(", geocode {}", String::from_utf8_lossy(code)),
     };
     Error::DataFile {
-        file: path.display().to_string(),
+        file: crate::error::shown(path),
         line: 0,
         column: 0,
         why: format!("{place}{unit}, {}: {why}", String::from_utf8_lossy(row.name)),
@@ -86,7 +86,7 @@ pub fn refuse(path: &Path, row: &Row, why: &str) -> Error {
 fn broken(path: &Path, group: Option<usize>, why: impl ToString) -> Error {
     let place = group.map_or_else(String::new, |group| format!("row group {group}: "));
     let why = format!("{place}{}", why.to_string().trim_start_matches("Parquet error: "));
-    Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why }
+    Error::DataFile { file: crate::error::shown(path), line: 0, column: 0, why }
 }
 
 /// A column of one row group.

@@ -54,7 +54,7 @@ fn block_file(sources: &Sources, what: &str) -> Result<(PathBuf, String)> {
     }
     let candidates = PLACES.map(|place| folder.join(place).join(FILE));
     let found = candidates.into_iter().find(|path| path.is_file());
-    let found = found.ok_or_else(|| needed(&format!(" (not found below {})", folder.display())))?;
+    let found = found.ok_or_else(|| needed(&format!(" (not found below {})", crate::error::shown(folder))))?;
     Ok((found, "Rhode Island 2010".to_string()))
 }
 

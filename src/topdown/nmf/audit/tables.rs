@@ -11,7 +11,7 @@ pub(super) fn refuse(path: &Path, levels: &[String]) -> Result<()> {
             "{}: is no folder of noisy measurement files. Published tables and whole counts cannot be audited: they were changed after the noise. Zeros \
              by constraints are exactly zero, totals are exact, children sum to their parents and no count is negative, so that no difference in them is \
              a draw of the declared noise; what is left of the noise depends on the confidential counts",
-            path.display()
+            crate::error::shown(path)
         )));
     }
     Ok(())

@@ -75,7 +75,7 @@ pub fn compare(first: &Path, second: &Path) -> Result<Comparison> {
     })?;
     found.alone.1 = total - found.rows;
     if found.rows == 0 {
-        let why = format!("no row of the same area, query and cell as in {}", second.display());
+        let why = format!("no row of the same area, query and cell as in {}", crate::error::shown(second));
         return Err(file_error(first, why));
     }
     found.scores.sort_by(f64::total_cmp);
