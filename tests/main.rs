@@ -45,6 +45,7 @@ mod measure;
 mod measured_files;
 mod memo;
 mod memo_attacks;
+mod memo_extremes;
 mod messages;
 mod nmf;
 mod nmf_areas;

@@ -107,6 +107,25 @@ fn borne_by(folder: &Path) -> Option<usize> {
     Some(sentences.iter().filter(|one| one.as_str().unwrap().starts_with("by certificates/")).count())
 }
 
+/// The answers of `check.py --signed` with the hash of the folder: the number of those that are proven; an error where one is not.
+fn signed(folder: &Path) -> Option<usize> {
+    let hash: String =
+        Sha256::digest(fs::read(folder.join("SHA256SUMS")).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let run = Command::new("python3")
+        .current_dir(folder)
+        .args(["-I", "check.py", "--quiet", "--json", "--signed"])
+        .arg(hash)
+        .output()
+        .ok()?;
+    let said = String::from_utf8_lossy(&run.stdout).into_owned();
+    let refused = said.lines().find(|line| !line.contains("\"verdict\": \"proven\""));
+    assert_eq!(run.status.success(), refused.is_none(), "{said}");
+    if let Some(refused) = refused {
+        eprintln!("{refused}");
+    }
+    Some(said.lines().filter(|line| line.contains("\"verdict\": \"proven\"")).count())
+}
+
 #[test]
 fn a_statement_that_says_nothing_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -219,12 +238,18 @@ fn a_number_without_a_certificate_has_its_reason() {
     let without = answer["without_certificate"].as_array().unwrap();
     assert_eq!(without.len(), 2);
     let all = checked(&out);
-    assert!(!all.contains_key("check.py"), "nothing is there to be checked");
+    // The folder is checked all the same: the hash above the signature, every file, and that each sentence says that it has none.
+    assert!(all.contains_key("check.py") && all.contains_key("check.html"));
+    assert_eq!(signed(&out).unwrap_or_default(), 2);
     let markdown = text(&all, "memo.md");
     assert!(
         markdown.contains("No certificate was written") && markdown.contains(without[0]["reason"].as_str().unwrap())
     );
-    assert!(!markdown.contains("How to check"));
+    assert!(
+        markdown.contains("How to check") && markdown.contains("Without certificates the checks compare the files")
+    );
+    fs::write(out.join("statement.txt"), "another\n").unwrap();
+    assert_eq!(signed(&out).unwrap_or_default(), 0);
 }
 
 #[test]
@@ -299,14 +324,14 @@ fn decisions_posteriors_and_tests_are_stated_with_their_certificates() {
     let table = put(folder.path(), "odd.csv", include_str!("../proofs/examples/odd.csv"));
     let table = format!("{table}x2");
     let cases: [(&[&str], usize, usize); 5] = [
-        (&["--discrete-gaussian", "5x10", "--delta", "1e-6"], 5, 10),
-        (&["--discrete-gaussian", "5x10", "--group", "2", "--delta", "1e-6"], 5, 10),
+        (&["--discrete-gaussian", "5x10", "--delta", "1e-6"], 6, 12),
+        (&["--discrete-gaussian", "5x10", "--group", "2", "--delta", "1e-6"], 6, 12),
         // Neither order of both records is the first: lower ends of one direction are left out.
         (&["--discrete-gaussian", "5x10", "--neighbors", "bounded", "--delta", "1e-6"], 5, 8),
         // Presence and absence differ.
-        (&["--table", &table, "--delta", "0.3"], 6, 12),
+        (&["--table", &table, "--delta", "0.3"], 7, 14),
         // Of guarantees nothing is said to exist.
-        (&["--approximate", "0.5:1e-3x2", "--delta", "0.1"], 5, 6),
+        (&["--approximate", "0.5:1e-3x2", "--delta", "0.1"], 6, 7),
     ];
     for (args, certificates, borne) in cases {
         let out = folder.path().join("memo");
@@ -324,6 +349,29 @@ fn decisions_posteriors_and_tests_are_stated_with_their_certificates() {
     let said = answer["statement"].as_array().unwrap();
     assert!(said.iter().all(|one| one.as_str().unwrap().starts_with("Without a certificate: ")), "{said:?}");
     assert!(answer["statement"].to_string().contains("finds presence wrongly"), "{said:?}");
+}
+
+/// Of a table whose two directions differ: posteriors of outputs and the power of tests, of each direction where both together have none or say less.
+#[test]
+fn directions_that_differ_have_numbers_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = put(folder.path(), "a.csv", "value,mass\n0,9/10\n1,1/10\n");
+    let out = folder.path().join("memo");
+    let more = ["--prior", "0.3", "--of", "outputs", "--alpha", "0.05", "--out", out.to_str().unwrap()];
+    let answer = json(&[&["memo", "--table", &table, "--delta", "0.3"], &more[..]].concat());
+    assert_eq!((answer["certificates"].as_u64(), borne_by(&out).unwrap_or(9)), (Some(5), 9), "{answer}");
+    let said = answer["statement"].to_string();
+    // The outputs 1 and 2 have 9/10 and 1/10 with the record, and 1/10 and 0 without it: the second exceeds with 1/10 in 3/10, so 27/34 is the truth, and 0.8526 what delta proves.
+    assert!(said.contains("0.3 for presence, has a posterior probability above 0.85263157896 for it"), "{said}");
+    assert!(said.contains("No posterior probability below 1 is proven in 36 digits"), "{said}");
+    assert!(said.contains("0.3 for absence"), "{said}");
+    // Half of the outputs 1 without the record, and all outputs 2: 1/20 of 1/10. Absence is the output 0, 9/10, and of the output 1 a share of 1/18.
+    assert!(said.contains(
+        "finds presence wrongly with a probability of at most 0.05 finds it rightly with a probability above 0.55"
+    ));
+    assert!(said.contains(
+        "finds absence wrongly with a probability of at most 0.05 finds it rightly with a probability above 0.9055"
+    ));
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Block {
             Block::Heading(level, text) => Block::Heading(*level, of(text)),
             Block::Text(text) => Block::Text(of(text)),
             Block::Strong(text) => Block::Strong(of(text)),
-            Block::Lines(lines) => Block::Lines(of(lines)),
+            Block::Lines(lines) => Block::Lines(lines.split('\n').map(of).collect::<Vec<_>>().join("\n")),
             Block::List(items) => Block::List(all(items)),
             Block::Commands(lines) => Block::Commands(all(lines)),
             Block::Fields(fields) => Block::Fields(fields.clone()),

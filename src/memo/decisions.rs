@@ -4,11 +4,11 @@ use rug::Rational;
 
 use super::{
     folder::Request,
-    number::Number,
+    number::{BITS, Number, below_one, most_digits},
     sentence::{borne, unborne},
 };
 use crate::{
-    certificate::{Certificate, Question},
+    certificate::Question,
     document::{Block, table},
     error::{Error, Result},
     law::Direction,
@@ -49,13 +49,13 @@ pub(super) fn stated(subject: &Resolved, request: &Request, is_exact: bool) -> R
     let mut all = Vec::new();
     if let Some(prior) = &request.prior {
         all.push(decision(subject, prior, request.digits, is_exact)?);
-        match request.of_outputs {
-            true => all.push(outputs(subject, prior, request)?),
-            false => all.extend(events(subject, prior, request, is_exact)?),
-        }
+        all.extend(match request.of_outputs {
+            true => outputs(subject, prior, request)?,
+            false => events(subject, prior, request, is_exact)?,
+        });
     }
     if let Some(alpha) = &request.alpha {
-        all.push(test(subject, alpha, request.digits, is_exact)?);
+        all.extend(tests(subject, alpha, request.digits, is_exact)?);
     }
     Ok(all)
 }
@@ -77,57 +77,78 @@ pub(super) fn numbers(all: &[Stated]) -> Block {
 fn decision(subject: &Resolved, prior: &Rational, digits: u32, is_exact: bool) -> Result<Stated> {
     let (direction, answer) = meant(subject);
     let asked = Question::Decision { prior: prior.clone() };
-    let number = Number::prove_of(subject, (&asked, direction), digits, "decision")?;
+    let number = Number::that_says(Number::is_below_one, digits, |digits| {
+        Number::prove_of(subject, (&asked, direction), digits, "decision")
+    })?;
     let (prior, lower, upper) = (rational::display(prior), &number.lower, &number.upper);
-    let mut said = vec![format!(
-        "An adversary who knows everything else and decides, from all that is published, {}, with a prior probability of {prior} for {answer}, is right with a probability of at most {upper}.",
-        question(subject)
-    )];
+    let mut said = vec![match number.is_below_one() {
+        true => borne(
+            &number,
+            format!(
+                "An adversary who knows everything else and decides, from all that is published, {}, with a prior probability of {prior} for {answer}, is right with a probability of at most {upper}.",
+                question(subject)
+            ),
+        ),
+        false => unborne(&format!(
+            "No probability of a correct decision below 1 is proven in {} digits, with a prior probability of {prior} for {answer}.",
+            most_digits(digits)
+        )),
+    }];
     if is_exact && direction.is_some() {
-        said.push(format!(
+        let attained = format!(
             "With a prior probability of {prior} for {answer}, some rule of decision is right with a probability of at least {lower}."
-        ));
+        );
+        said.push(borne(&number, attained));
     }
     let name = format!("probability of a correct decision, prior {prior} of {answer}");
-    Ok(Stated { name, sentences: said.into_iter().map(|said| borne(&number, said)).collect(), number })
+    Ok(Stated { name, sentences: said, number })
 }
 
-/// One number of both answers, where one certificate is about both; else one of each.
+/// A number of one answer, or of either.
+type OfAnswer = (Option<Direction>, Number);
+
+/// The posterior of both answers where that has a certificate and is below 1; else one of each, where neighbors have directions. The first file is that of both and of
+/// presence.
+fn of_answers(subject: &Resolved, asked: &Question, digits: u32, file: &str) -> Result<Vec<OfAnswer>> {
+    let find = |direction, file: &str| {
+        Number::that_says(Number::is_below_one, digits, |digits| {
+            Number::prove_of(subject, (asked, direction), digits, file)
+        })
+    };
+    let both = find(None, file)?;
+    if subject.neighbors == Neighbors::Bounded || both.certificate.is_ok() && both.is_below_one() {
+        return Ok(vec![(None, both)]);
+    }
+    let each = [(Direction::Remove, file), (Direction::Add, "posterior-of-absence")]
+        .map(|(direction, file)| Ok((Some(direction), find(Some(direction), file)?)));
+    let each = each.into_iter().collect::<Result<Vec<OfAnswer>>>()?;
+    // Two upper bounds that say no more than one of both.
+    let is_better = |(_, one): &OfAnswer| one.is_below_one() && (one.certificate.is_ok() || !both.is_below_one());
+    match matches!(asked, Question::Outputs { .. }) && !each.iter().any(is_better) {
+        true => Ok(vec![(None, both)]),
+        false => Ok(each),
+    }
+}
+
 fn events(subject: &Resolved, prior: &Rational, request: &Request, is_exact: bool) -> Result<Vec<Stated>> {
     let asked = Question::Events { prior: prior.clone(), probability: request.delta.clone() };
-    let of = |number, direction| of_events(subject, (prior, direction), number, request, is_exact);
-    match Certificate::prove_of(subject, &asked, None, request.digits) {
-        Ok(certificate) => {
-            return Ok(vec![of(Number::of_certificate(certificate, "posterior-of-events"), None)]);
-        }
-        Err(error) if error.is_fatal() => return Err(error),
-        Err(_) if subject.neighbors == Neighbors::AddRemove => (),
-        Err(_) => {
-            return Ok(vec![of(Number::prove(subject, &asked, request.digits, "posterior-of-events")?, None)]);
-        }
-    }
-    let each = |(direction, file)| -> Result<Stated> {
-        Ok(of(Number::prove_of(subject, (&asked, Some(direction)), request.digits, file)?, Some(direction)))
-    };
-    [(Direction::Remove, "posterior-of-events"), (Direction::Add, "posterior-of-absence")]
-        .into_iter()
-        .map(each)
-        .collect()
+    let all = of_answers(subject, &asked, request.digits, "posterior-of-events")?;
+    Ok(all.into_iter().map(|of| of_events(subject, prior, of, request, is_exact)).collect())
 }
 
 fn of_events(
     subject: &Resolved,
-    (prior, direction): (&Rational, Option<Direction>),
-    number: Number,
+    prior: &Rational,
+    (direction, number): OfAnswer,
     request: &Request,
     is_exact: bool,
 ) -> Stated {
     let (prior, least, answer) = (rational::display(prior), rational::display(&request.delta), answer(direction));
     let name = format!("posterior probability after events of probability {least}, prior {prior} of {answer}");
-    let is_below_one = number.ends[1].as_ref().is_some_and(|upper| *upper < 1);
-    if !is_below_one {
+    if !number.is_below_one() {
         let sentence = format!(
-            "No posterior probability below 1 is proven for events of probability {least}, from a prior of {prior} for {answer}."
+            "No posterior probability below 1 is proven in {} digits for events of probability {least}, from a prior of {prior} for {answer}.",
+            most_digits(request.digits)
         );
         return Stated { name, number, sentences: vec![unborne(&sentence)] };
     }
@@ -144,45 +165,77 @@ fn of_events(
     Stated { name, sentences: said.into_iter().map(|said| borne(&number, said)).collect(), number }
 }
 
-/// An upper end alone: of both answers, whatever is computed from the outputs.
-fn outputs(subject: &Resolved, prior: &Rational, request: &Request) -> Result<Stated> {
+/// Upper ends alone, whatever is computed from the outputs.
+fn outputs(subject: &Resolved, prior: &Rational, request: &Request) -> Result<Vec<Stated>> {
     let asked = Question::Outputs { prior: prior.clone(), probability: request.delta.clone() };
-    let number = Number::prove(subject, &asked, request.digits, "posterior-of-outputs")?;
-    let (prior, most, answer) = (rational::display(prior), rational::display(&request.delta), answer(None));
-    let name =
-        format!("posterior probability that outputs exceed with probability {most} at most, prior {prior} of {answer}");
-    let is_below_one = number.ends[1].as_ref().is_some_and(|upper| *upper < 1);
-    if !is_below_one {
-        let sentence = format!(
-            "No posterior probability below 1 is proven that outputs exceed with a probability of at most {most}, from a prior of {prior} for {answer}."
-        );
-        return Ok(Stated { name, number, sentences: vec![unborne(&sentence)] });
-    }
-    let sentence = format!(
-        "An adversary who knows everything else, considers {}, and has a prior probability of {prior} for {answer}, has a posterior probability above {} for it with a probability of at most {most} where that answer is the truth.",
-        question(subject),
-        number.upper
-    );
-    Ok(Stated { name, sentences: vec![borne(&number, sentence)], number })
+    let all = of_answers(subject, &asked, request.digits, "posterior-of-outputs")?;
+    Ok(all.into_iter().map(|of| of_outputs(subject, prior, of, request)).collect())
 }
 
-fn test(subject: &Resolved, alpha: &Rational, digits: u32, is_exact: bool) -> Result<Stated> {
-    let (direction, answer) = meant(subject);
-    let asked = Question::Beta { alpha: alpha.clone() };
-    let number = Number::prove_of(subject, (&asked, direction), digits, "test")?;
+fn of_outputs(subject: &Resolved, prior: &Rational, (direction, number): OfAnswer, request: &Request) -> Stated {
+    let (prior, most, answer) = (rational::display(prior), rational::display(&request.delta), answer(direction));
+    let name =
+        format!("posterior probability that outputs exceed with probability {most} at most, prior {prior} of {answer}");
+    let sentence = match number.is_below_one() {
+        true => borne(
+            &number,
+            format!(
+                "An adversary who knows everything else, considers {}, and has a prior probability of {prior} for {answer}, has a posterior probability above {} for it with a probability of at most {most} where that answer is the truth.",
+                question(subject),
+                number.upper
+            ),
+        ),
+        false => unborne(&format!(
+            "No posterior probability below 1 is proven in {} digits that outputs exceed with a probability of at most {most}, from a prior of {prior} for {answer}.",
+            most_digits(request.digits)
+        )),
+    };
+    Stated { name, sentences: vec![sentence], number }
+}
+
+/// Tests of presence and of absence; under bounded neighbors, where no data set is the one with the record, of either answer.
+fn tests(subject: &Resolved, alpha: &Rational, digits: u32, is_exact: bool) -> Result<Vec<Stated>> {
+    let all = match subject.neighbors {
+        Neighbors::AddRemove => vec![(Some(Direction::Remove), "test"), (Some(Direction::Add), "test-of-absence")],
+        Neighbors::Bounded => vec![(None, "test")],
+    };
+    all.into_iter().map(|of| test(subject, alpha, of, (digits, is_exact))).collect()
+}
+
+fn test(
+    subject: &Resolved,
+    alpha: &Rational,
+    (direction, file): (Option<Direction>, &str),
+    (digits, is_exact): (u32, bool),
+) -> Result<Stated> {
+    let (asked, answer) = (Question::Beta { alpha: alpha.clone() }, answer(direction));
+    let is_above_zero = |number: &Number| number.ends[0].as_ref().is_some_and(|lower| *lower > 0);
+    let number = Number::that_says(is_above_zero, digits, |digits| {
+        Number::prove_of(subject, (&asked, direction), digits, file)
+    })?;
     let [Some(lower), Some(upper)] = &number.ends else { return Err(Error::Unbounded { what: "the power of tests" }) };
-    let power = |beta: &Rational| Enclosure::rational(&Rational::from(1 - beta), 256);
+    let shown = digits + 3;
     let alpha = rational::display(alpha);
-    let mut said = vec![format!(
-        "No test that finds {answer} wrongly with a probability of at most {alpha} finds it rightly with a probability above {}.",
-        power(lower).upper_text(digits as usize + 3)
-    )];
-    if is_exact && direction.is_some() {
-        said.push(format!(
+    let mut said = vec![match below_one(&Rational::from(1 - lower), shown) {
+        Some(power) => borne(
+            &number,
+            format!(
+                "No test that finds {answer} wrongly with a probability of at most {alpha} finds it rightly with a probability above {power}."
+            ),
+        ),
+        None => unborne(&format!(
+            "No power below 1 is proven in {} digits of tests that find {answer} wrongly with a probability of at most {alpha}.",
+            most_digits(shown)
+        )),
+    }];
+    let attained = Enclosure::rational(&Rational::from(1 - upper), BITS);
+    if is_exact && direction.is_some() && *upper < 1 {
+        let sentence = format!(
             "Some test that finds {answer} wrongly with a probability of at most {alpha} finds it rightly with a probability of at least {}.",
-            power(upper).lower_text(digits as usize + 3)
-        ));
+            attained.lower_text(shown as usize)
+        );
+        said.push(borne(&number, sentence));
     }
     let name = format!("type II error of the best test of {answer}, type I error {alpha}");
-    Ok(Stated { name, sentences: said.into_iter().map(|said| borne(&number, said)).collect(), number })
+    Ok(Stated { name, sentences: said, number })
 }

@@ -77,7 +77,7 @@ impl Draft {
         if input.sha256().is_none() {
             let why = format!(
                 "{} can be read only once, and a memo has a copy of every input: save it to a file, and give its name",
-                input.name
+                visible(&input.name)
             );
             return Err(Error::conflict(why));
         }
@@ -102,6 +102,8 @@ impl Draft {
 
     /// The memo.
     pub fn finish(mut self, request: &Request) -> Memo {
+        // A sentence is a line, whatever names are in it.
+        self.statement.iter_mut().for_each(|sentence| *sentence = visible(sentence));
         let mut about = std::mem::take(&mut self.about);
         about.push(format!("Date of this memo: {}.", request.date));
         let mut sections = vec![
@@ -109,16 +111,14 @@ impl Draft {
             section("Numbers", std::mem::take(&mut self.numbers)),
             section("Certificates", self.about_certificates()),
         ];
-        if !self.certificates.is_empty() {
-            sections.push(section("How to check", how_to_check(&self.units, &sha256_of_text(&sums(&self.files())))));
-        }
         sections.extend([
+            section("How to check", how_to_check(&self.units, &sha256_of_text(&sums(&self.files())))),
             section("Assumptions", vec![Block::List(self.assumptions.clone())]),
             section("Outside of this memo", vec![Block::List(self.not_said.clone())]),
             section("Program, inputs and files", self.origin(request)),
             section("Signature", signature(&sha256_of_text(&sums(&self.files())))),
         ]);
-        let document = Document { title: self.title.clone(), about, sections };
+        let document = Document { title: visible(&self.title), about, sections };
         let files = self.files();
         let (statement, without_certificate) = (self.statement, self.without);
         Memo { document, statement, files, without_certificate, agrees: !self.disagrees }
@@ -135,14 +135,13 @@ impl Draft {
             text: text.to_string(),
             about: about.to_string(),
         });
-        let copy = |file: &File| File { about: format!("copy of the input {}", file.about), ..file.clone() };
+        let copy = |file: &File| File { about: format!("copy of the input {}", visible(&file.about)), ..file.clone() };
         let inputs = self.inputs.iter().map(copy);
         let said = File {
             name: SAID.to_string(),
             text: self.statement.iter().map(|sentence| format!("{sentence}\n")).collect(),
             about: "the Statement of this memo, a sentence a line".to_string(),
         };
-        let checkers = checkers.into_iter().filter(|_| !self.certificates.is_empty());
         self.certificates.iter().cloned().chain(checkers).chain(inputs).chain([said]).collect()
     }
 
@@ -195,7 +194,7 @@ impl Draft {
 
 /// An error: the copy of an input would not be what was accounted for.
 pub(super) fn changed(name: &str) -> Error {
-    Error::conflict(format!("{name} changed while it was read"))
+    Error::conflict(format!("{} changed while it was read", visible(name)))
 }
 
 /// The numbers without a certificate, those of one reason in one row.
@@ -215,6 +214,10 @@ const FEW_UNITS: usize = 20;
 
 /// The time that checks take. A node is evaluated for each way, so that hundreds of pairs of block paths take hundreds of times as long as one.
 fn time_of_checks(units: &[usize]) -> String {
+    if units.is_empty() {
+        return "Without certificates the checks compare the files, and whether each sentence says that it has none."
+            .to_string();
+    }
     let long = units.iter().filter(|units| **units > FEW_UNITS).count();
     let each = "The checker prints each certificate as soon as it is proven.";
     match (long, units.iter().max()) {
@@ -230,13 +233,13 @@ fn time_of_checks(units: &[usize]) -> String {
 fn how_to_check(units: &[usize], hash: &str) -> Vec<Block> {
     vec![
         text(format!(
-            "With a browser and nothing else: open {CHECK_PAGE} of this folder and choose the files of the folder certificates. The page proves every certificate again, \
-             without a network, and says what each proves. Choose {SAID} after them: the page says which certificate bears each sentence of the Statement, and refuses a sentence \
-             that none bears and that does not say so. Compare the Statement on the paper with it. The page does not compare the files with {SUMS}."
+            "With a browser and nothing else: open {CHECK_PAGE} of this folder, enter HASH, the SHA-256 of {SUMS} that stands above the signature, from the signed paper, and choose \
+             this folder. The page compares {SUMS} with HASH and every file with {SUMS}, names every file that was added, proves every certificate again, without a network, and says which \
+             certificate bears each sentence of {SAID}. It refuses a sentence that none bears and that does not say so. Compare the Statement on the paper with what it shows. \
+             A browser does not tell a link from a file, and may leave out empty folders; the command below names both."
         )),
         text(format!(
-            "With Python 3.9 or newer and nothing else installed, in this folder. HASH below is the SHA-256 of {SUMS} that stands above the signature: take it from the \
-             signed paper. The command compares {SUMS} with it and every file with {SUMS}, names every file and link that was added, proves every certificate again, and prints the Statement \
+            "With Python 3.9 or newer and nothing else installed, in this folder: take HASH from the signed paper. The command compares {SUMS} with it and every file with {SUMS}, names every file and link that was added, proves every certificate again, and prints the Statement \
              from {SAID}, with the certificate that bears each sentence. Its exit status is 0 if nothing was changed, added or removed, every certificate is proven, and every sentence is \
              borne by one or says that it has none. Compare the Statement and the Numbers on the paper with what it prints: the two forms of the memo in this folder have the hash in \
              them, so they are not compared."
@@ -306,6 +309,7 @@ mod tests {
     #[test]
     fn the_time_of_a_check_depends_on_the_ways_of_a_claim() {
         assert!(time_of_checks(&[1, 2]).contains("seconds at most"));
+        assert!(time_of_checks(&[]).starts_with("Without certificates"));
         let long = time_of_checks(&[1, 946, 946]);
         assert!(long.contains("2 of 3 certificates") && long.contains("at most 946"), "{long}");
     }

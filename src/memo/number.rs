@@ -48,7 +48,37 @@ impl Number {
             (Question::Epsilon { delta }, None) => subject.whole.epsilon(delta, digits)?.value,
             (question, direction) => certificate::value_of(&subject.whole, question, direction, digits)?,
         };
-        Ok(Number::of_enclosure(&value, why))
+        let number = Number::of_enclosure(&value, why);
+        Ok(match question {
+            // An upper end alone, which the width of the enclosure does not round.
+            Question::Outputs { .. } => Number { upper: value.upper_text(digits as usize + 3), ..number },
+            _ => number,
+        })
+    }
+
+    /// The number with as many digits as it needs to say something; with those of the request, if it says nothing with many more.
+    pub fn that_says(
+        says: impl Fn(&Number) -> bool,
+        digits: u32,
+        find: impl Fn(u32) -> Result<Number>,
+    ) -> Result<Number> {
+        let first = find(digits)?;
+        let mut more = digits;
+        while !says(&first) && more < MOST_DIGITS {
+            more = (2 * more).min(MOST_DIGITS);
+            match find(more) {
+                Ok(number) if says(&number) => return Ok(number),
+                Ok(_) => (),
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(first)
+    }
+
+    /// Whether the probability that is printed as its upper end is below 1.
+    pub fn is_below_one(&self) -> bool {
+        is_below_one(&self.upper)
     }
 
     /// The number that a certificate claims. Its subject names the file.
@@ -83,6 +113,30 @@ impl Number {
         self.certificate.as_ref().map_or_else(|_| "none".to_string(), |file| file.name.clone())
     }
 }
+
+/// The most digits of a number that says nothing with fewer, unless more were requested.
+const MOST_DIGITS: u32 = 36;
+
+/// The digits in which a number says nothing, for a sentence that says so.
+pub(super) fn most_digits(digits: u32) -> u32 {
+    digits.max(MOST_DIGITS)
+}
+
+/// Whether a printed probability is below 1.
+pub(super) fn is_below_one(text: &str) -> bool {
+    rational::parse(text).is_ok_and(|value| value < 1)
+}
+
+/// A probability as text, rounded up, with as many digits as it needs to be below 1; `None` if it needs more than the most.
+pub(super) fn below_one(value: &Rational, digits: u32) -> Option<String> {
+    let value = Enclosure::rational(value, BITS.max(8 * digits));
+    (digits as usize..=most_digits(digits) as usize)
+        .map(|digits| value.upper_text(digits))
+        .find(|text| is_below_one(text))
+}
+
+/// Bits of a probability that is close to 1.
+pub(super) const BITS: u32 = 512;
 
 /// The reason why there is no certificate.
 pub(super) fn reason(error: Error) -> String {
@@ -135,11 +189,20 @@ pub(super) fn slug(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::*;
 
     #[test]
     fn names_of_files_have_no_other_letters() {
         let of = ["Block_Group", "../../etc/passwd", "USA level 1", "\u{fc}", "a/../b.toml"].map(slug);
         assert_eq!(of, ["block-group", "etc-passwd", "usa-level-1", "input", "a-b-toml"]);
+    }
+
+    #[test]
+    fn a_probability_below_one_is_not_printed_as_one() {
+        let of = |text: &str| below_one(&rational::parse(text).unwrap(), 12);
+        assert_eq!(of("0.75").as_deref(), Some("0.75"));
+        assert_eq!(of("0.99999999999999999").as_deref(), Some("0.99999999999999999"));
+        assert_eq!(of("0.9999999999999999912").as_deref(), Some("0.999999999999999992"));
+        assert_eq!((of("1"), is_below_one("1"), is_below_one("1.00000000006")), (None, false, false));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 use super::{
     decisions::{Stated, numbers, question, stated},
     draft::{Draft, changed, common_assumptions, common_limits},
     folder::{Memo, Request},
-    number::{Number, slug},
+    number::{BITS, Number, below_one, most_digits, slug},
     sentence::{borne, definition, least_epsilon, unborne},
 };
 use crate::{
@@ -53,10 +53,13 @@ pub fn of_release(
     for file in files {
         draft.copy_file(Path::new(file), request)?;
     }
-    let more = stated(&everything(subject), request, subject.may_be_more_private().is_none())?;
+    let everything = everything(subject);
+    let more = stated(&everything, request, subject.may_be_more_private().is_none())?;
     let lines = lines(subject, request)?;
     let no_epsilon = Question::Delta { epsilon: Epsilon::try_from(Rational::new())? };
-    let advantage = Number::prove(&everything(subject), &no_epsilon, request.digits, "delta-at-epsilon-0")?;
+    let advantage = Number::that_says(Number::is_below_one, request.digits, |digits| {
+        Number::prove(&everything, &no_epsilon, digits, "delta-at-epsilon-0")
+    })?;
     let Some(whole) = lines.last() else { return Err(Error::EmptyComposition) };
     draft.about = vec![format!(
         "{} neighbors ({}), delta = {}",
@@ -170,7 +173,7 @@ fn statement(subject: &Resolved, whole: &Line, advantage: &Number, more: &[State
     if let Some(why) = more_private {
         said.push(unborne(&format!("The mechanism may be more private: {why}.")));
     }
-    said.extend(decision(subject, advantage, more_private));
+    said.extend(decision(subject, advantage, more_private, request.digits));
     said.extend(more.iter().flat_map(|stated| stated.sentences.clone()));
     if let (Some(epsilon), Some(compared)) = (&whole.epsilon, &whole.compared)
         && epsilon.ends[1] != Some(Rational::new())
@@ -219,20 +222,25 @@ fn of_infinite_losses(subject: &Resolved, more_private: Option<&str>, delta: &st
 }
 
 /// What an adversary can decide, from the advantage.
-fn decision(subject: &Resolved, advantage: &Number, more_private: Option<&str>) -> Vec<String> {
+fn decision(subject: &Resolved, advantage: &Number, more_private: Option<&str>, digits: u32) -> Vec<String> {
     let [Some(least), Some(most)] = &advantage.ends else { return Vec::new() };
-    let mut said = vec![borne(
-        advantage,
-        format!(
-            "An adversary who knows everything else and decides, from all that is published, {}, with even odds beforehand, is right with a probability of at most {}: \
-             at most {} times in 100.",
-            question(subject),
-            right(most).upper_text(12),
-            in_hundred(most),
+    let mut said = vec![match below_one(&right(most), 12) {
+        Some(right) => borne(
+            advantage,
+            format!(
+                "An adversary who knows everything else and decides, from all that is published, {}, with even odds beforehand, is right with a probability of at most {right}: \
+                 at most {} times in 100.",
+                question(subject),
+                in_hundred(most),
+            ),
         ),
-    )];
+        None => unborne(&format!(
+            "No probability of a correct decision below 1 is proven in {} digits, with even odds beforehand.",
+            most_digits(digits)
+        )),
+    }];
     if more_private.is_none() {
-        let least = right(least).lower_text(12);
+        let least = Enclosure::rational(&right(least), BITS).lower_text(12);
         said.push(borne(advantage, format!("Some rule of decision is right with a probability of at least {least}.")));
     }
     said
@@ -240,14 +248,19 @@ fn decision(subject: &Resolved, advantage: &Number, more_private: Option<&str>) 
 
 /// The probability of a right decision at even odds, (1 + delta(0)) / 2: half of the complements of both errors, whose largest sum over all
 /// rules of decision is 1 + delta(0).
-fn right(advantage: &Rational) -> Enclosure {
-    Enclosure::rational(&(Rational::from(advantage + 1_u32) / 2_u32), 128)
+fn right(advantage: &Rational) -> Rational {
+    Rational::from(advantage + 1_u32) / 2_u32
 }
 
-/// The same as times in a hundred, rounded up to the next tenth.
+/// The same as times in a hundred, rounded up to the next tenth; to a smaller unit where that would be all of them.
 fn in_hundred(advantage: &Rational) -> String {
-    let tenths = (Rational::from(advantage + 1_u32) * 500_u32).ceil().min(Rational::from(1000));
-    rational::display(&(tenths / 10_u32))
+    let times = right(advantage) * 100_u32;
+    let rounded = |places: u32| {
+        let unit = Rational::from(Integer::from(Integer::u_pow_u(10, places))).recip();
+        Rational::from(&times / &unit).ceil() * unit
+    };
+    let fits = (1..=100).map(rounded).find(|rounded| *rounded < 100);
+    rational::display(&fits.unwrap_or_else(|| Rational::from(100)))
 }
 
 /// The epsilon of the whole and the number with which it is compared.
@@ -294,7 +307,8 @@ mod tests {
     fn decisions_are_rounded_up() {
         let of = |text: &str| in_hundred(&rational::parse(text).unwrap());
         assert_eq!(["0", "1", "0.5", "0.8232807334", "0.5000000001"].map(of), ["50", "100", "75", "91.2", "75.1"]);
-        let exact = right(&rational::parse("0.5").unwrap());
-        assert!(exact.contains(&Rational::from((3, 4))) && !exact.contains(&Rational::from((4, 5))));
+        // All of them only where nothing smaller is proven.
+        assert_eq!(["0.9989", "0.9999", "0.99999998"].map(of), ["99.95", "99.995", "99.999999"]);
+        assert_eq!(right(&rational::parse("0.5").unwrap()), Rational::from((3, 4)));
     }
 }
