@@ -239,8 +239,8 @@ const GUARD_DIGITS: u32 = 2;
 trait Profile {
     /// Encloses the hockey stick at epsilon to `digits` digits. All steps to one epsilon share a session.
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer>;
-    /// An approximation of its logarithm; a mere estimate where that is below `far`.
-    fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64>;
+    /// An approximation of its logarithm; a mere estimate where that is far from the one sought.
+    fn ln_approx(&self, epsilon: &Rational, session: &Session, ln_target: f64) -> Result<f64>;
     /// The hockey stick by means that share no code with those of `enclose`.
     fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure>;
     /// A new session.
@@ -266,12 +266,12 @@ impl Profile for Evaluator {
         }
     }
 
-    fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64> {
+    fn ln_approx(&self, epsilon: &Rational, session: &Session, ln_target: f64) -> Result<f64> {
         match self {
-            Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, far),
+            Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, ln_target),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
-            Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
+            Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_near(epsilon, Some(ln_target)),
+            Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Infinite(..)
@@ -328,7 +328,8 @@ impl Profile for SumEvaluator {
         self.hockey_stick_together(epsilon, digits, Together::Root, session)
     }
 
-    fn ln_approx(&self, epsilon: &Rational, session: &Session, far: f64) -> Result<f64> {
+    fn ln_approx(&self, epsilon: &Rational, session: &Session, ln_target: f64) -> Result<f64> {
+        let far = FAR * ln_target - FURTHER;
         self.ln_hockey_stick_approx_together(epsilon, session, Tolerance { far, ..Tolerance::OF_VALUE })
     }
 
@@ -384,8 +385,8 @@ impl Request<'_> {
             last.replace(Some((epsilon.clone(), answer)));
             Ok(value)
         };
-        let far = FAR * Enclosure::rational(self.delta, 64).ln().approximate() - FURTHER;
-        let ln_approx = |epsilon: &Rational| evaluator.ln_approx(epsilon, &session, far);
+        let ln_target = Enclosure::rational(self.delta, 64).ln().approximate();
+        let ln_approx = |epsilon: &Rational| evaluator.ln_approx(epsilon, &session, ln_target);
         let profile = Decreasing { ln_approx, enclose };
         let within = |stretch: &Stretch| {
             let found = self.root_within(evaluator, stretch, &session)?;

@@ -134,6 +134,11 @@ impl OnGrid {
         OnGrid::sum(all, points)
     }
 
+    /// Between the loss of a pair that is at least as private, and that of one that is at most as private.
+    pub fn between(more: &OnGrid, less: &OnGrid) -> Self {
+        OnGrid { both: [more.both[0].clone(), less.both[1].clone()] }
+    }
+
     /// The number of points of both measures.
     pub fn points(&self) -> usize {
         self.both.iter().map(|measure| measure.masses.len()).sum()

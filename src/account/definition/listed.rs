@@ -430,19 +430,20 @@ fn sum_of(weights: &[Ends]) -> Ends {
 fn normal(sigma2: &Rational, shift: u64, rate: &Rational) -> Listed {
     let s = Rational::from(shift);
     let deviation = sigma2.to_f64().sqrt();
-    let (from, to) = (-DEVIATIONS * deviation, DEVIATIONS * deviation + shift as f64);
-    let edge = |k: i64| Rational::from_f64(from + (to - from) * (k as f64 / INTERVALS as f64)).unwrap_or_default();
-    let edges: Vec<Rational> = (0..=INTERVALS).map(edge).collect();
+    let edges = edges_of_normal(&s, deviation);
     let (rate_ends, rest) = (Enclosure::rational(rate, BITS), Enclosure::rational(&Rational::from(1 - rate), BITS));
     let ratio = |y: &Rational| {
         let exponent = Rational::from(y * &s) - Rational::from(s.square_ref()) / 2_u32;
         rest.add(&rate_ends.mul(&Enclosure::rational(&(exponent / sigma2), BITS).exp())).ln()
     };
-    // P[noise > |x|] at each edge, around each mean; the probability of an interval is that between both, or what both leave.
-    let tails = |mean: &Rational| -> Vec<(bool, Enclosure)> {
+    // P[noise > |x|] at each edge, around each mean; the probability of an interval is that between both, or what both leave. Few of the |x| differ.
+    let mut known: BTreeMap<Rational, Enclosure> = BTreeMap::new();
+    let mut tails = |mean: &Rational| -> Vec<(bool, Enclosure)> {
         let of = |edge: &Rational| {
             let x = Rational::from(edge - mean);
-            (x < 0, tail_of_normal(&x.abs(), sigma2))
+            let is_left = x < 0;
+            let tail = known.entry(x.abs()).or_insert_with_key(|x| tail_of_normal(x, sigma2));
+            (is_left, tail.clone())
         };
         edges.iter().map(of).collect()
     };
@@ -472,6 +473,20 @@ fn normal(sigma2: &Rational, shift: u64, rate: &Rational) -> Listed {
     // The edges are rounded: a little more.
     listed.beyond = [2.0 * tail.upper * 1.001; 2];
     listed
+}
+
+/// The ends of intervals from `DEVIATIONS` below zero to as many above the shift: multiples of one width, which divides the shift where the shift is as long as an interval, so that
+/// most distances from either mean are those of other ends.
+fn edges_of_normal(shift: &Rational, deviation: f64) -> Vec<Rational> {
+    let reach = DEVIATIONS * deviation;
+    let width = (2.0 * reach + shift.to_f64()) / INTERVALS as f64;
+    let parts = (shift.to_f64() / width).ceil();
+    let width = match parts > 1.0 {
+        true => shift / Rational::from_f64(parts).unwrap_or_else(|| Rational::from(1)),
+        false => Rational::from_f64(width).unwrap_or_default(),
+    };
+    let most = |x: f64| (x / width.to_f64()).ceil() as i64;
+    (-most(reach)..=most(reach + shift.to_f64())).map(|k| Rational::from(&width * k)).collect()
 }
 
 /// P[N(0, sigma2) > x].

@@ -6,6 +6,7 @@
 //!
 //! It says nothing of more than a few dozen ways in which the data can choose, nor of ledgers, and on samples with few counts it is wide.
 
+mod bundled;
 mod ends;
 mod grid;
 mod kept;
@@ -196,6 +197,13 @@ impl Definition {
     fn computed(&self) -> Option<Vec<Both>> {
         if !self.routes.is_empty() {
             return self.of_routes();
+        }
+        if let Some([more, less]) = self.bundled() {
+            // The steps of noise on samples, each between the corners of its cell of rate and noise.
+            let both = more.computed()?.into_iter().zip(less.computed()?);
+            let between = |more: &OnGrid, less: &OnGrid| Arc::new(OnGrid::between(more, less));
+            let of = |(more, less): (Both, Both)| [between(&more[0], &less[0]), between(&more[1], &less[1])];
+            return Some(both.map(of).collect());
         }
         let all = self.choices()?;
         let is_large = all.len() > FEW_WAYS || all.first().is_some_and(|way| way.len() > FEW_TERMS);

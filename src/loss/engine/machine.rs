@@ -31,7 +31,11 @@ pub(crate) const PER_FACTOR_OF_MANY_BITS: f64 = 2e-5;
 /// A factor at a node of a contour with losses that have a density, and a product of their closed form.
 pub(crate) const PER_UNIFORM_FACTOR: f64 = 5e-6;
 pub(crate) const PER_UNIFORM_PRODUCT: f64 = 2e-7;
-/// The share of the price of a factor that a state of the moments of a sample takes: one product and one sum.
+/// A product of complex integers in the moments of samples, and a power of such a moment; contours of samples that take longer have fewer digits.
+pub(crate) const PER_PRODUCT: f64 = 3e-9;
+pub(crate) const PER_POWER: f64 = 4e-7;
+pub(crate) const MOST_OF_SAMPLES: f64 = 4.0;
+/// The share of the price of a factor that a state of the moments of a sample takes in balls: one product and one sum.
 pub(crate) const SHARE_OF_A_STATE: f64 = 1.0 / 30.0;
 
 /// The same of the contour with continuous noise; a loss from which that is taken away, and a step of the search for such losses.

@@ -60,7 +60,12 @@ impl SampledEvaluator {
         if let Some(direction) = self.only {
             return self.of_direction(direction, epsilon, digits);
         }
+        /// Digits of a direction that is nearly always the smaller.
+        const FEW: u32 = 3;
         let remove = self.of_direction(Direction::Remove, epsilon, digits)?;
+        if digits > FEW && self.of_direction(Direction::Add, epsilon, FEW)?.value.upper() <= remove.value.lower() {
+            return Ok(remove);
+        }
         let add = self.of_direction(Direction::Add, epsilon, digits)?;
         Ok(answer::larger(remove, add, digits))
     }
@@ -90,8 +95,13 @@ impl SampledEvaluator {
 
     /// Its logarithm in doubles, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        self.ln_hockey_stick_near(epsilon, None)
+    }
+
+    /// The same; where it is far from `near`, if there is such a number, a mere estimate.
+    pub(crate) fn ln_hockey_stick_near(&self, epsilon: &Rational, near: Option<f64>) -> Result<f64> {
         self.stop.check()?;
-        let of = |direction| self.sum.ln_hockey_stick_approx(direction, epsilon, &self.stop);
+        let of = |direction| self.sum.ln_hockey_stick_approx(direction, epsilon, near, &self.stop);
         match self.only {
             Some(direction) => of(direction),
             None => Ok(of(Direction::Remove)?.max(of(Direction::Add)?)),

@@ -1,15 +1,19 @@
 //! The logarithm of a complex number, in each arithmetic.
 
 use num_complex::Complex64;
-use rug::Float;
 
-use crate::numeric::{
-    Enclosure,
-    ball::{Ball, ComplexBall},
-    complex_double,
-    field::{Field, Real},
-    rational,
-    twofold::{ComplexTwofold, TwofoldBall},
+use super::fixed::{Length, Powers};
+use crate::{
+    error::Result,
+    loss::stop::Stop,
+    numeric::{
+        Enclosure,
+        ball::{Ball, ComplexBall},
+        complex_double,
+        field::{Field, Real},
+        rational,
+        twofold::{ComplexTwofold, TwofoldBall},
+    },
 };
 
 /// The precision of an arithmetic.
@@ -19,10 +23,20 @@ pub(super) type Precision<F> = <<F as Field>::Real as Real>::Precision;
 pub(super) trait Arithmetic: Field {
     /// A number that contains the enclosed one.
     fn real(value: &Enclosure, precision: Precision<Self>) -> Self::Real;
-    /// The enclosure of a number; in doubles the double itself, which proves nothing.
+    /// A double, exactly.
+    fn double(x: f64, precision: Precision<Self>) -> Self::Real {
+        exact(x, precision)
+    }
+    /// The enclosure of a number.
     fn enclosure(value: &Self::Real) -> Enclosure;
     /// The principal logarithm of a number off the negative axis and zero.
     fn ln(&self, precision: Precision<Self>) -> Self;
+    /// The factors of nodes, prepared for sums.
+    type Powers;
+    /// Of factors z with |z| <= 1, for this number of powers.
+    fn powers(factors: Vec<Self>, count: usize, length: Length, precision: Precision<Self>) -> Self::Powers;
+    /// The sums over all nodes of w z^k, for k from zero up to a count.
+    fn sums(powers: &Self::Powers, weights: Vec<Self>, count: usize, stop: &Stop) -> Result<Vec<Self>>;
 }
 
 /// A double, exactly; zero for one that is no number, which no caller has.
@@ -78,11 +92,21 @@ impl Arithmetic for ComplexTwofold {
     fn real(value: &Enclosure, (): ()) -> TwofoldBall {
         TwofoldBall::of(value)
     }
+    fn double(x: f64, (): ()) -> TwofoldBall {
+        TwofoldBall::double(x)
+    }
     fn enclosure(value: &TwofoldBall) -> Enclosure {
         value.enclosure()
     }
     fn ln(&self, (): ()) -> Self {
         ln_of_ball(self, ())
+    }
+    type Powers = Powers;
+    fn powers(factors: Vec<Self>, count: usize, length: Length, (): ()) -> Powers {
+        Powers::of(&factors, count, length)
+    }
+    fn sums(powers: &Powers, weights: Vec<Self>, count: usize, stop: &Stop) -> Result<Vec<Self>> {
+        powers.sums(weights, count, stop)
     }
 }
 
@@ -96,25 +120,27 @@ impl Arithmetic for ComplexBall {
     fn ln(&self, bits: u32) -> Self {
         ln_of_ball(self, bits)
     }
-}
-
-impl Arithmetic for Complex64 {
-    fn real(value: &Enclosure, (): ()) -> f64 {
-        value.approximate()
+    type Powers = Vec<ComplexBall>;
+    fn powers(factors: Vec<Self>, _count: usize, _length: Length, _bits: u32) -> Vec<ComplexBall> {
+        factors
     }
-    fn enclosure(value: &f64) -> Enclosure {
-        let value = Float::with_val(64, *value);
-        Enclosure::new(value.clone(), value)
-    }
-    fn ln(&self, (): ()) -> Self {
-        complex_double::ln(*self)
+    fn sums(factors: &Vec<ComplexBall>, mut states: Vec<Self>, count: usize, stop: &Stop) -> Result<Vec<Self>> {
+        let mut sums = Vec::with_capacity(count);
+        let Some(rest) = factors.len().checked_sub(1) else { return Ok(sums) };
+        while sums.len() < count {
+            stop.check()?;
+            sums.push(states.iter().skip(1).take(rest).fold(states[0].clone(), |sum, state| sum.add(state)));
+            states.iter_mut().zip(factors).for_each(|(state, factor)| *state = state.mul(factor));
+        }
+        Ok(sums)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rug::{Float, Rational};
+
     use super::*;
-    use rug::Rational;
 
     use crate::numeric::rational::parse;
 

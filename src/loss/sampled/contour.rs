@@ -10,15 +10,17 @@
 //! every c' on the same side, so the terms with m other than 0 are bounded by two geometric series. The sum ends at k = K; beyond it |F| is at most N(T) with
 //! T = K h, the kernel at most 1 / t^2, and h times the sum of 1 / t^2 at most 1 / T.
 
-use num_complex::Complex64;
+use std::sync::Arc;
+
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    Direction,
+    Direction, Strand,
     arithmetic::{Arithmetic, Precision, exact},
-    line::{ln_moment_above, start_and_factor},
-    search::{Plan, Search, Side},
-    sum::{SampledSum, exact_power},
+    fixed::Length,
+    kept::{Along, Kind, Moments, Terms},
+    search::{Course, Plan, Search, Side, StrandPlan},
+    sum::SampledSum,
 };
 use crate::{
     error::Result,
@@ -32,7 +34,7 @@ use crate::{
         ball::ComplexBall,
         effort::{self, Effort},
         enclosure,
-        field::Real,
+        field::{Field, Real},
         precision, rational,
         twofold::ComplexTwofold,
         upper_bound::UpperBound,
@@ -41,10 +43,14 @@ use crate::{
 
 /// Sums of two doubles serve up to this number of digits.
 const TWOFOLD_DIGITS: u32 = 14;
-/// Products of a contour that are affordable: a few seconds as sums of two doubles.
-const MOST_PRODUCTS: f64 = 6e7;
-/// The same in doubles.
-const MOST_APPROX: f64 = 1e7;
+/// Between a few digits and these, digits are taken from the contour that has these, which requests close to one another share.
+const SHARED_DIGITS: u32 = 12;
+const FEW_DIGITS: u32 = 3;
+
+/// The digits of a contour for an answer to this number of digits.
+fn shared(digits: u32) -> u32 {
+    if digits > FEW_DIGITS { digits.max(SHARED_DIGITS) } else { digits }
+}
 /// Bits of error bounds.
 const BITS: u32 = 64;
 
@@ -57,14 +63,15 @@ pub(super) fn enclose(
     digits: u32,
     stop: &Stop,
 ) -> Result<Answer> {
-    let request = Request { sum, direction, side, epsilon };
-    let search = Search { sum, direction, side, epsilon: epsilon.to_f64() };
+    let request = Request { sum, direction, side, epsilon, stop };
     let mut best = request.without_contour(digits)?;
-    let mut wanted = f64::from(digits) + 1.0;
-    for _ in 0..4 {
-        let Some(plan) = search.plan(wanted) else { break };
-        let factor = if digits <= TWOFOLD_DIGITS { 1.0 } else { 20.0 };
-        if plan.cost() * factor > MOST_PRODUCTS {
+    let mut wanted = f64::from(shared(digits)) + 1.0;
+    for attempt in 0..4 {
+        let Some(plan) = request.search().plan(wanted) else { break };
+        let strands = sum.kept.strands(&request.search(), &plan.course)?;
+        let kind = request.kind(&strands, digits, attempt > 0);
+        let seconds = seconds(sum, &plan.course, &strands, kind);
+        if seconds > machine::MOST_OF_SAMPLES {
             // A shorter contour has fewer digits.
             wanted /= 2.0;
             if wanted < 1.0 {
@@ -72,10 +79,14 @@ pub(super) fn enclose(
             }
             continue;
         }
-        match request.by(&plan, digits, stop) {
+        effort::spend(Effort::of_seconds(seconds));
+        match request.by(&plan, &strands, kind, digits) {
             Ok(answer) => best = answer::both(Ok(best), Ok(answer), digits)?,
-            // A line of too many nodes.
-            Err(error) if error.is_beyond_reach() => break,
+            // A line of too many nodes: fewer digits need fewer.
+            Err(error) if error.is_beyond_reach() => {
+                wanted /= 2.0;
+                continue;
+            }
             Err(error) => return Err(error),
         }
         if best.met || wanted < f64::from(digits) {
@@ -87,25 +98,56 @@ pub(super) fn enclose(
     Ok(best)
 }
 
-/// ln of the hockey stick, or of its complement, in doubles.
+/// ln of the hockey stick, or of its complement, in doubles. Where it is far from `near`, if there is such a number, a rough estimate.
 pub(super) fn ln_approx(
     sum: &SampledSum,
     direction: Direction,
     side: Side,
     epsilon: &Rational,
+    near: Option<f64>,
     stop: &Stop,
 ) -> Result<f64> {
-    const DIGITS: f64 = 10.0;
-    let search = Search { sum, direction, side, epsilon: epsilon.to_f64() };
-    let Some(plan) = search.plan(DIGITS).filter(|plan| plan.cost() <= MOST_APPROX) else {
-        return Ok(search.plan(1.0).map_or(f64::NEG_INFINITY, |plan| plan.ln_estimate));
+    /// An estimate by the saddle point errs by less, where losses are smooth.
+    const FAR: f64 = 6.0;
+    let request = Request { sum, direction, side, epsilon, stop };
+    if let Some(near) = near {
+        let rough = request.search().rough();
+        if (rough - near).abs() > FAR {
+            return Ok(rough);
+        }
+    }
+    let Some(plan) = request.search().plan(f64::from(SHARED_DIGITS) + 1.0) else {
+        return Ok(request.search().plan(1.0).map_or(f64::NEG_INFINITY, |plan| plan.ln_estimate));
     };
-    let request = Request { sum, direction, side, epsilon };
-    let (ln_scale, total) = match request.total::<Complex64>(&plan, (), BITS, stop) {
+    let strands = sum.kept.strands(&request.search(), &plan.course)?;
+    let kind = request.kind(&strands, SHARED_DIGITS, false);
+    if seconds(sum, &plan.course, &strands, kind) > machine::MOST_OF_SAMPLES {
+        return Ok(plan.ln_estimate);
+    }
+    // An approximation is one of several on nearly the same course.
+    effort::spend(Effort::of(plan.course.nodes as f64, machine::PER_ROUGH_NODE));
+    let value = match request.along(&plan.course, &strands, kind) {
         Err(error) if error.is_beyond_reach() => return Ok(plan.ln_estimate),
-        total => total?,
+        along => request.sum_of_nodes(&plan.course, &*along?),
     };
-    Ok(if total > 0.0 { ln_scale.approximate() + libm::log(total) } else { plan.ln_estimate })
+    Ok(if *value.1.lower() > 0 { value.0.approximate() + value.1.ln().approximate() } else { plan.ln_estimate })
+}
+
+/// The price of a contour in seconds; infinite for one that would take much memory.
+fn seconds(sum: &SampledSum, course: &Course, strands: &[StrandPlan], kind: Kind) -> f64 {
+    const MOST_NODES: i64 = 2_000_000;
+    if course.nodes > MOST_NODES {
+        return f64::INFINITY;
+    }
+    let of = |(strand, plan): (&Strand, &StrandPlan)| {
+        let (products, members) = (plan.grid.len(), strand.members.len() as f64);
+        match kind {
+            Kind::Twofold(length) => members * (products * length.price() * machine::PER_PRODUCT + machine::PER_POWER),
+            Kind::Balls(_) => members * products * ComplexBall::PRICE * machine::SHARE_OF_A_STATE,
+        }
+    };
+    let factors: f64 = sum.strands.iter().zip(strands).map(of).sum();
+    course.nodes as f64 * (factors + machine::PER_ROUGH_NODE)
 }
 
 struct Request<'a> {
@@ -113,9 +155,14 @@ struct Request<'a> {
     direction: Direction,
     side: Side,
     epsilon: &'a Rational,
+    stop: &'a Stop,
 }
 
 impl Request<'_> {
+    fn search(&self) -> Search<'_> {
+        Search { sum: self.sum, direction: self.direction, side: self.side, epsilon: self.epsilon.to_f64() }
+    }
+
     /// Where no contour serves: between zero and the least of four bounds.
     fn without_contour(&self, digits: u32) -> Result<Answer> {
         let unsampled = self.sum.above(self.epsilon, digits);
@@ -134,9 +181,7 @@ impl Request<'_> {
 
     /// delta <= M(s) exp(-s eps) s^s / (s + 1)^(s + 1) at the s that is best in doubles; `None` beyond reach.
     fn above_by_moment(&self) -> Result<Option<Float>> {
-        let search =
-            Search { sum: self.sum, direction: self.direction, side: Side::Delta, epsilon: self.epsilon.to_f64() };
-        let s = search.saddle();
+        let s = self.of_side(Side::Delta).search().stepped_saddle();
         match self.psi(s) {
             Err(error) if error.is_beyond_reach() => Ok(None),
             Err(error) => Err(error),
@@ -149,19 +194,40 @@ impl Request<'_> {
         }
     }
 
-    /// By one contour.
-    fn by(&self, plan: &Plan, digits: u32, stop: &Stop) -> Result<Answer> {
-        let bits = precision::bits(digits, 128);
-        let (ln_scale, total) = if digits <= TWOFOLD_DIGITS {
-            let (ln_scale, total) = self.total::<ComplexTwofold>(plan, (), bits, stop)?;
-            (ln_scale, total.enclosure())
-        } else {
-            let (ln_scale, total) = self.total::<ComplexBall>(plan, bits, bits, stop)?;
-            (ln_scale, total.enclosure())
+    fn of_side(&self, side: Side) -> Request<'_> {
+        Request { side, ..*self }
+    }
+
+    /// The arithmetic for this number of digits.
+    fn kind(&self, strands: &[StrandPlan], digits: u32, is_careful: bool) -> Kind {
+        if digits > TWOFOLD_DIGITS {
+            return Kind::Balls(precision::bits(digits, 128));
+        }
+        // The errors of all moments, where the sizes of terms add up to this much more than their sum.
+        let of = |(strand, plan): (&Strand, &StrandPlan)| {
+            let more = libm::exp(plan.grid.theta * plan.grid.theta * strand.most.to_f64() / 2.0);
+            4.0 * more * strand.least.steps as f64 * Length::Short.error(plan.grid.len() as usize)
         };
+        let error: f64 = self.sum.strands.iter().zip(strands).map(of).sum();
+        let most = 0.1 * libm::exp(-f64::from(shared(digits)) * std::f64::consts::LN_10);
+        // Left of the saddle point terms cancel, which a second attempt finds.
+        Kind::Twofold(if error <= most && !is_careful { Length::Short } else { Length::Long })
+    }
+
+    fn along(&self, course: &Course, strands: &[StrandPlan], kind: Kind) -> Result<Arc<Along>> {
+        let (sum, direction) = (self.sum, self.direction);
+        sum.kept.along(&Moments { sum, direction, course: *course, strands, stop: self.stop }, kind)
+    }
+
+    /// By one contour.
+    fn by(&self, plan: &Plan, strands: &[StrandPlan], kind: Kind, digits: u32) -> Result<Answer> {
+        let (bits, course) = (precision::bits(digits, 128), &plan.course);
+        let along = self.along(course, strands, kind)?;
+        let (ln_scale, total) = self.sum_of_nodes(course, &along);
         let scale = ln_scale.exp();
         let rounded = scale.mul(&total);
-        let (alias, beyond) = (self.alias(plan)?.into_float(), self.beyond(plan, &scale)?.into_float());
+        let beyond = UpperBound::of(&scale).mul(&along.beyond).into_float();
+        let alias = self.alias(plan)?.into_float();
         // The sum is the answer, and terms that are not negative, and less than `beyond` in size that is not summed.
         let lower = Float::with_val_round(bits, rounded.lower() - &alias, Round::Down).0;
         let lower = Float::with_val_round(bits, &lower - &beyond, Round::Down).0;
@@ -171,12 +237,12 @@ impl Request<'_> {
         }
         let value = Enclosure::new(lower, upper).clamp(0.0, 1.0);
         let proof = ContourProof {
-            contour: plan.c,
+            contour: course.c,
             complement: self.side == Side::Complement,
             period_nodes: None,
             lattice_refused: None,
-            swept_height: plan.h * plan.nodes as f64,
-            evaluated_nodes: plan.nodes + 1,
+            swept_height: course.h * course.nodes as f64,
+            evaluated_nodes: course.nodes + 1,
             side_lobes: 0,
             bits: if digits <= TWOFOLD_DIGITS { 106 } else { bits },
             alias_error: alias,
@@ -186,76 +252,49 @@ impl Request<'_> {
         Ok(Answer { met: value.is_tight(digits), value, proof: proof.into() })
     }
 
-    fn power(&self, c: f64) -> Result<Rational> {
-        Ok(exact_power(self.direction, &rational::from_f64(c)?))
+    /// ln A and (h / 2 pi) sum over |k| <= K of g(k h) / A, of the complement with the opposite sign.
+    fn sum_of_nodes(&self, course: &Course, along: &Along) -> (Enclosure, Enclosure) {
+        let total = match &along.terms {
+            Terms::Twofold(terms) => self.total::<ComplexTwofold>(course, terms, ()).enclosure(),
+            Terms::Balls(terms) => {
+                let bits = along.ln_scale.lower().prec();
+                self.total::<ComplexBall>(course, terms, bits).enclosure()
+            }
+        };
+        let c_epsilon = Rational::from_f64(course.c).unwrap_or_default() * self.epsilon;
+        let ln_scale = along.ln_scale.sub(&Enclosure::rational(&c_epsilon, along.ln_scale.lower().prec()));
+        (ln_scale, if self.side == Side::Complement { total.negate() } else { total })
     }
 
-    /// ln A and (h / 2 pi) sum over |k| <= K of g(k h) / A, of the complement with the opposite sign.
-    fn total<F: Arithmetic>(
-        &self,
-        plan: &Plan,
-        precision: Precision<F>,
-        bits: u32,
-        stop: &Stop,
-    ) -> Result<(Enclosure, F::Real)> {
-        effort::spend(Effort::of(plan.cost(), F::PRICE * machine::SHARE_OF_A_STATE));
-        let p = self.power(plan.c)?;
-        let (c, h) = (rational::from_f64(plan.c)?, rational::from_f64(plan.h)?);
-        let real = |x: &Rational| Enclosure::rational(x, bits);
-        // A = exp(-c eps + rho (c + c^2)) prod N^n
-        let concentrated = (&c + c.clone().square()) * &self.sum.rho;
-        let mut ln_scale = real(&(concentrated - Rational::from(&c * self.epsilon)));
-        let mut lines = Vec::new();
-        let bounds = self.ln_moments_above(&p)?;
-        for ((phase, chosen), ln_above) in self.sum.phases.iter().zip(&plan.phases).zip(bounds) {
-            let copies = real(&Rational::from(phase.steps));
-            ln_scale = ln_scale.add(&Enclosure::double(chosen.ln_norm, bits).mul(&copies));
-            let nodes = chosen.grid.nodes::<F>(phase, &p, chosen.ln_norm, precision, bits)?;
-            let states: Vec<(F, F)> = nodes.iter().map(|node| start_and_factor(node, 0.0, plan.h, precision)).collect();
-            lines.push((phase.steps, chosen.grid.ln_error(phase, &p, chosen.ln_norm, ln_above)?, states));
-        }
-        let zero = || exact::<F::Real>(0.0, precision);
+    fn total<F: Arithmetic>(&self, course: &Course, terms: &[F], precision: Precision<F>) -> F::Real {
+        /// Nodes from one exact angle to the next.
+        const ANEW: usize = 64;
         let number = |x: &Rational| F::Real::rational(x, precision);
-        let turn = (Rational::from(&c * 2_u32) + 1_u32) * &self.sum.rho - self.epsilon;
-        let mut total = zero();
-        for k in 0..=plan.nodes {
-            if k % 256 == 0 {
-                stop.check()?;
+        let step = Rational::from_f64(course.h).unwrap_or_default();
+        // exp(-i t eps)
+        let turned = |k: usize| F::cis(&number(&-(Rational::from(&step * k as u64) * self.epsilon)));
+        let (one, mut state) = (turned(1), turned(0));
+        let mut total: F::Real = exact(0.0, precision);
+        for (k, term) in terms.iter().enumerate() {
+            if k % ANEW == 0 {
+                state = turned(k);
             }
-            let t = Rational::from(&h * k);
-            let mut product = F::new(exact(1.0, precision), zero());
-            for (steps, ln_error, states) in &mut lines {
-                let mut moment = F::new(zero(), zero());
-                for (state, factor) in states.iter_mut() {
-                    moment = moment.add(state);
-                    *state = state.mul(factor);
-                }
-                product = product.mul(&moment.with_error(*ln_error).pow(*steps));
-            }
-            // F was evaluated at p + i t; for an added record s is at p - i t.
-            if self.direction == Direction::Add {
-                product = product.conj();
-            }
-            // exp(rho (i t (1 + 2 c) - t^2) - i t eps)
-            let fall = number(&-(Rational::from(t.square_ref()) * &self.sum.rho)).exp();
-            let gauss = F::cis(&number(&Rational::from(&t * &turn))).scale(&fall);
-            let s = F::new(number(&c), number(&t));
-            let next = F::new(number(&Rational::from(&c + 1_u32)), number(&t));
-            let term = product.mul(&gauss).mul(&s.mul(&next).recip()).re();
+            let term = term.mul(&state).re();
             total = total.add(&if k == 0 { term } else { term.mul_int(2) });
+            state = state.mul(&one);
         }
         let two_pi = F::Real::pi(precision).mul_int(2);
-        let total = total.mul(&number(&h)).mul(&two_pi.recip());
-        Ok((ln_scale, if self.side == Side::Complement { total.neg() } else { total }))
+        total.mul(&number(&step)).mul(&two_pi.recip())
     }
 
     /// Upper bound on the terms that the trapezoid rule adds.
     fn alias(&self, plan: &Plan) -> Result<UpperBound> {
         let double = |x: f64| Enclosure::double(x, BITS);
-        let period = Enclosure::pi(BITS).mul(&double(2.0)).div(&double(plan.h));
+        let (c, h) = (plan.course.c, plan.course.h);
+        let period = Enclosure::pi(BITS).mul(&double(2.0)).div(&double(h));
         let series = |other: f64| -> Result<UpperBound> {
             // psi(c') sum over m >= 1 of exp(-|c - c'| m Y)
-            let apart = double(plan.c).sub(&double(other));
+            let apart = double(c).sub(&double(other));
             let apart = apart.max(&apart.clone().negate()).mul(&period);
             let psi = if other == 0.0 { UpperBound::of(&double(1.0)) } else { self.psi(other)? };
             Ok(psi.mul(&UpperBound::of_geometric(&apart)))
@@ -265,46 +304,10 @@ impl Request<'_> {
 
     /// Upper bound on M(c) exp(-c eps).
     fn psi(&self, c: f64) -> Result<UpperBound> {
-        let p = self.power(c)?;
-        let c = rational::from_f64(c)?;
-        let exponent = (&c + c.clone().square()) * &self.sum.rho - Rational::from(&c * self.epsilon);
-        let mut psi = UpperBound::exp(&Enclosure::rational(&exponent, BITS));
-        for (phase, table) in self.sum.phases.iter().zip(&self.sum.tables) {
-            let ln_moment = Enclosure::double(ln_moment_above(phase, table, &p)?, BITS);
-            psi = psi.mul(&UpperBound::exp(&ln_moment.mul(&Enclosure::rational(&Rational::from(phase.steps), BITS))));
-        }
-        Ok(psi)
+        let ln_moment = self.sum.kept.ln_moment_above(self.sum, self.direction, c)?;
+        let c_epsilon = rational::from_f64(c)? * self.epsilon;
+        Ok(UpperBound::exp(&ln_moment.sub(&Enclosure::rational(&c_epsilon, BITS))))
     }
-
-    /// Upper bounds on ln F(p) of all phases.
-    fn ln_moments_above(&self, p: &Rational) -> Result<Vec<f64>> {
-        self.sum.phases.iter().zip(&self.sum.tables).map(|(phase, table)| ln_moment_above(phase, table, p)).collect()
-    }
-
-    /// Upper bound on what the nodes beyond the last one add: A N(T)^n exp(-rho T^2) / (pi T).
-    fn beyond(&self, plan: &Plan, scale: &Enclosure) -> Result<UpperBound> {
-        let p = self.power(plan.c)?;
-        // Not above T, where the modulus is larger.
-        let height = (plan.h * plan.nodes as f64).next_down();
-        let double = |x: f64| Enclosure::double(x, BITS);
-        let fall = double(height).mul(&double(height)).mul(&Enclosure::rational(&self.sum.rho, BITS)).negate();
-        let kernel = Enclosure::pi(BITS).mul(&double(height)).recip();
-        let mut bound = UpperBound::of(scale).mul(&UpperBound::exp(&fall)).mul(&UpperBound::of(&kernel));
-        let bounds = self.ln_moments_above(&p)?;
-        for ((phase, chosen), ln_above) in self.sum.phases.iter().zip(&plan.phases).zip(bounds) {
-            let norms = [chosen.ln_norm, ln_above];
-            let modulus = chosen.beyond.modulus::<ComplexTwofold>(phase, &p, norms, height, (), 128)?;
-            bound = bound.mul(&powered(&modulus, 0.0, phase.steps));
-        }
-        Ok(bound)
-    }
-}
-
-/// Upper bound on (N x)^n.
-fn powered(x: &UpperBound, ln_norm: f64, copies: u64) -> UpperBound {
-    let x = x.clone().into_float();
-    let ln = Enclosure::new(x.clone(), x).ln().add(&Enclosure::double(ln_norm, BITS));
-    UpperBound::exp(&ln.mul(&Enclosure::rational(&Rational::from(copies), BITS)))
 }
 
 #[cfg(test)]
@@ -331,12 +334,72 @@ mod tests {
             for direction in [Direction::Remove, Direction::Add] {
                 let answer = sum.hockey_stick(direction, Side::Delta, &epsilon, 12, &Stop::default()).unwrap();
                 assert!(answer.met, "{rate} {steps} {direction:?}: {answer:?}");
-                let approx = sum.ln_hockey_stick_approx(direction, &epsilon, &Stop::default()).unwrap().exp();
+                let approx = sum.ln_hockey_stick_approx(direction, &epsilon, None, &Stop::default()).unwrap().exp();
                 assert!((approx / answer.value.approximate() - 1.0).abs() < 1e-8, "{approx} {answer:?}");
                 if direction == Direction::Remove {
                     assert!((answer.value.approximate() / known - 1.0).abs() < 1e-9, "{answer:?}");
                 }
             }
+        }
+    }
+
+    /// Two different steps by quadrature, to 22 digits: over the loss of the first, with the closed form of the second.
+    #[test]
+    fn two_steps_agree_with_a_quadrature() {
+        for (first, second, epsilon, known) in [
+            (("1/5", "4"), ("1/10", "1"), "1/2", "0.002640862112471629730985"),
+            (("1/100", "1/25"), ("1/100", "1/25"), "3", "0.01554879797895811409605"),
+            (("1/1000", "1/25"), ("1/1000", "1/25"), "1/2", "0.001674961837213968311731"),
+        ] {
+            let phase = |(rate, sigma2): (&str, &str)| Phase {
+                rate: parse(rate).unwrap(),
+                sigma2: parse(sigma2).unwrap(),
+                steps: 1,
+            };
+            let sum = SampledSum::new([phase(first), phase(second)], Rational::new());
+            let epsilon = parse(epsilon).unwrap();
+            let of = |direction, digits| {
+                sum.hockey_stick(direction, Side::Delta, &epsilon, digits, &Stop::default()).unwrap()
+            };
+            let answer = of(Direction::Remove, 12);
+            let known = parse(known).unwrap();
+            let off = Rational::from_f64(1e-21).unwrap() * &known;
+            let [low, high] = [Rational::from(&known - &off), Rational::from(&known + &off)];
+            assert!(*answer.value.lower() <= high && low <= *answer.value.upper(), "{answer:?}");
+            assert_eq!(*of(Direction::Add, 12).value.lower(), 0);
+        }
+    }
+
+    /// Phases of nearly equal noise share their nodes, in integers and in balls; they lie between as many steps of the least and of the most noise.
+    #[test]
+    fn phases_that_share_nodes_agree_in_both_arithmetics() {
+        let phase = |k: u32| Phase {
+            rate: Rational::from((1, 50)),
+            sigma2: Rational::from((100 + k, 80)),
+            steps: 2 + u64::from(k),
+        };
+        let phases: Vec<Phase> = (0..8).map(phase).collect();
+        let all = SampledSum::new(phases.clone(), Rational::from((1, 100)));
+        assert!(all.strands.len() < phases.len());
+        let steps: u64 = phases.iter().map(|phase| phase.steps).sum();
+        let [least, most] = [&phases[0], &phases[7]]
+            .map(|phase| SampledSum::new([Phase { steps, ..phase.clone() }], Rational::from((1, 100))));
+        for (direction, side) in
+            [(Direction::Remove, Side::Delta), (Direction::Add, Side::Delta), (Direction::Remove, Side::Complement)]
+        {
+            let epsilon = Rational::from((1, 3));
+            let of = |sum: &SampledSum, digits| {
+                sum.hockey_stick(direction, side, &epsilon, digits, &Stop::default()).unwrap()
+            };
+            let (quick, slow) = (of(&all, 12), of(&all, 17));
+            assert!(quick.met && slow.met, "{quick:?} {slow:?}");
+            assert!(quick.value.overlaps(&slow.value), "{quick:?} {slow:?}");
+            let (more, less) = (of(&least, 12).value, of(&most, 12).value);
+            let (more, less) = if side == Side::Delta { (more, less) } else { (less, more) };
+            assert!(less.upper() < quick.value.lower() && quick.value.upper() < more.lower(), "{quick:?}");
+            // What was remembered has the same digits as what is computed anew.
+            let anew = SampledSum::new(phases.clone(), Rational::from((1, 100)));
+            assert_eq!(of(&anew, 12).value, quick.value);
         }
     }
 }

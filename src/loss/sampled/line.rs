@@ -1,5 +1,8 @@
 //! The integral of phi(w) r(w)^p along a line Im w = theta, by the trapezoid rule, with its error.
 //!
+//! Nodes are equidistant in u = v - 1 / (2 s2), where r = 1 - g + g exp(u) does not depend on the noise, so that phases of one rate and of nearly equal noise share
+//! them: with the density exp(-u^2 s2 / 2 - u / 2 - 1 / (8 s2)) of each.
+//!
 //! The error of the rule with step d is at most 2 B / (exp(2 pi a / d) - 1), where B bounds the integral of the modulus on both lines Im w = theta +- a,
 //! and the integrand is analytic between them: theta + a < pi. Both need tau = 0 or theta >= a, so that arg r >= 0 on the lower edge. On these lines
 //!
@@ -18,7 +21,7 @@
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    Phase,
+    Phase, Strand,
     arithmetic::{Arithmetic, Precision, exact, exp, im},
     table::Table,
 };
@@ -32,7 +35,7 @@ const BITS: u32 = 64;
 /// The most nodes of a line.
 const MOST_NODES: f64 = 1e5;
 
-/// Nodes v = step k, from <= k <= to, on the line Im w = theta.
+/// Nodes u = step k, from <= k <= to, on the line Im w = theta.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     pub(super) theta: f64,
@@ -57,19 +60,19 @@ impl Grid {
     }
 
     /// A grid whose errors are about exp(ln_relative) times the moment, whose logarithm is about `ln_moment`, where it is bounded nearly as closely.
-    pub(super) fn choose(phase: &Phase, p: f64, ln_moment: f64, strip: [f64; 2], ln_relative: f64) -> Grid {
-        Grid::choose_by(phase, p, ln_moment.max(0.0) + 0.7, strip, ln_moment + ln_relative)
+    pub(super) fn choose(strand: &Strand, p: f64, ln_moment: f64, strip: [f64; 2], ln_relative: f64) -> Grid {
+        Grid::choose_by(strand, p, ln_moment.max(0.0) + 0.7, strip, ln_moment + ln_relative)
     }
 
     /// A grid whose errors are about exp(ln_target), where ln of the moment is bounded by `ln_above`: chosen in doubles, and bounded by [`Grid::ln_error`]
     /// later.
-    fn choose_by(phase: &Phase, p: f64, ln_above: f64, [theta, half_width]: [f64; 2], ln_target: f64) -> Grid {
-        let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
+    fn choose_by(strand: &Strand, p: f64, ln_above: f64, [theta, half_width]: [f64; 2], ln_target: f64) -> Grid {
+        let (s2, most, g) = (strand.least.sigma2.to_f64(), strand.most.to_f64(), strand.rate().to_f64());
         let edge = theta + half_width;
-        let ln_b = edge * edge * s2 / 2.0 + p.min(0.0) * libm::log(libm::cos(edge / 2.0)) + ln_above;
+        let ln_b = edge * edge * most / 2.0 + p.min(0.0) * libm::log(libm::cos(edge / 2.0)) + ln_above;
         let step = std::f64::consts::TAU * half_width / (ln_b - ln_target + 1.5).max(3.0);
         let growth = p.min(0.0) * (libm::log1p(-g) + libm::log(libm::cos(theta / 2.0)));
-        let reach = theta * theta * s2 / 2.0 - ln_target + 3.0;
+        let reach = theta * theta * most / 2.0 - ln_target + 3.0;
         let left = (2.0 * (reach + growth).max(1.0) / s2).sqrt();
         let mut right = left;
         if p > 0.0 {
@@ -86,15 +89,17 @@ impl Grid {
         }
         // Steps of few bits, so that nodes are short numbers.
         let step = f64::from(step as f32);
-        Grid { theta, half_width, step, from: -(left / step).ceil() as i64, to: (right / step).ceil() as i64 }
+        let (from, to) = (-left - 1.0 / (2.0 * s2), right - 1.0 / (2.0 * most));
+        Grid { theta, half_width, step, from: (from / step).floor() as i64, to: (to / step).ceil() as i64 }
     }
 
     /// Upper bound on ln of the error of the trapezoid rule and of the nodes left out, relative to N = exp(ln_norm). `ln_above` is an upper bound on ln F(p).
-    pub(super) fn ln_error(&self, phase: &Phase, p: &Rational, ln_norm: f64, ln_above: f64) -> Result<f64> {
+    /// of all members of the strand.
+    pub(super) fn ln_error(&self, strand: &Strand, p: &Rational, ln_norm: f64, ln_above: f64) -> Result<f64> {
         let real = |x: &Rational| Enclosure::rational(x, BITS);
         let double = |x: f64| Enclosure::double(x, BITS);
         let (one, half) = (double(1.0), double(0.5));
-        let (s2, rate) = (real(&phase.sigma2), real(&phase.rate));
+        let (s2, rate) = (strand.sigma2(BITS), real(strand.rate()));
         let norm = double(ln_norm).negate().exp();
         let theta = double(self.theta);
         let is_negative = *p < 0;
@@ -116,10 +121,11 @@ impl Grid {
             false => double(0.0),
         };
         let tail = |first: i64, slope: &Enclosure| -> Result<UpperBound> {
-            let v = real(&(rational::from_f64(self.step)? * Rational::from(first)));
+            let u = real(&(rational::from_f64(self.step)? * Rational::from(first)));
+            let v = u.add(&half.div(&s2));
             let size = v.max(&v.clone().negate());
             // r <= max(1, exp(v - 1 / (2 s2))), and growth in v at most the slope.
-            let above = v.sub(&half.div(&s2)).max(&double(0.0)).mul(slope);
+            let above = u.max(&double(0.0)).mul(slope);
             let u = theta.mul(&theta).sub(&v.mul(&v)).mul(&s2).mul(&half).add(&growth).add(&above);
             // u(v + d) - u(v) <= -v d s2 + slope d
             let falls = size.mul(&s2).sub(slope).mul(&double(self.step));
@@ -129,7 +135,7 @@ impl Grid {
         };
         let mut tails = tail(self.from - 1, &double(0.0))?;
         if *p > 0 {
-            let (between, last) = self.right_tail(phase, p)?;
+            let (between, last) = self.right_tail(strand, p)?;
             tails = tails.add(&between).add(&tail(last, &real(p))?);
         } else {
             tails = tails.add(&tail(self.to + 1, &double(0.0))?);
@@ -140,24 +146,26 @@ impl Grid {
     }
 
     /// For p > 0: upper bound on the terms to the right of the last node, up to a node from which they fall geometrically; and that node.
-    fn right_tail(&self, phase: &Phase, p: &Rational) -> Result<(UpperBound, i64)> {
+    fn right_tail(&self, strand: &Strand, p: &Rational) -> Result<(UpperBound, i64)> {
         let real = |x: &Rational| Enclosure::rational(x, BITS);
         let half = Enclosure::double(0.5, BITS);
-        let (s2, rate) = (real(&phase.sigma2), real(&phase.rate));
+        let (s2, rate) = (strand.sigma2(BITS), real(strand.rate()));
         let rest = Enclosure::double(1.0, BITS).sub(&rate);
         let theta = Enclosure::double(self.theta, BITS);
-        let far = far_end(p.to_f64(), phase.sigma2.to_f64());
+        let far = far_end(p.to_f64(), strand.least.sigma2.to_f64());
         let far = (far / self.step).ceil();
         if far.is_nan() || far > MOST_FAR {
             return Err(Error::NotFinite { value: far });
         }
         let (mut sum, mut first, last) = (UpperBound::of(&Enclosure::double(0.0, BITS)), self.to + 1, far as i64);
         while first < last {
-            let next = ((first as f64 * GROWTH).ceil() as i64).clamp(first + 1, last);
+            // Farther from the mean by this factor.
+            let mean = 0.5 / (strand.most.to_f64() * self.step);
+            let next = (((first as f64 + mean) * GROWTH - mean).ceil() as i64).clamp(first + 1, last);
             let at = |k: i64| Ok::<Enclosure, Error>(real(&(rational::from_f64(self.step)? * Rational::from(k))));
-            let (low, high) = (at(first)?, at(next)?);
+            let (low, high) = (at(first)?.add(&half.div(&s2)), at(next)?);
             // Of the nodes from `first` up to `next` each is at most exp((theta^2 - low^2) s2 / 2) r(high)^p, because r increases.
-            let ln_r = rest.add(&rate.mul(&high.sub(&half.div(&s2)).exp())).ln();
+            let ln_r = rest.add(&rate.mul(&high.exp())).ln();
             let u = theta.mul(&theta).sub(&low.mul(&low)).mul(&s2).mul(&half).add(&ln_r.mul(&real(p)));
             let count = Enclosure::rational(&Rational::from(next - first), BITS);
             sum = sum.add(&UpperBound::exp(&u).mul(&UpperBound::of(&count)));
@@ -166,7 +174,7 @@ impl Grid {
         Ok((sum, first))
     }
 
-    /// The nodes for r^p.
+    /// The nodes for r^p of one phase.
     pub(super) fn nodes<F: Arithmetic>(
         &self,
         phase: &Phase,
@@ -181,80 +189,166 @@ impl Grid {
         let number = |x: &Rational| F::Real::rational(x, precision);
         let real = |x: &Rational| Enclosure::rational(x, bits);
         let s2 = real(&phase.sigma2);
-        // ln (d sqrt(s2 / (2 pi)) / N)
+        // ln (d sqrt(s2 / (2 pi)) exp(-1 / (8 s2)) / N)
         let density = s2.div(&Enclosure::pi(bits).mul(&Enclosure::double(2.0, bits))).sqrt();
         let constant = density.mul(&Enclosure::double(self.step, bits)).ln().sub(&Enclosure::double(ln_norm, bits));
+        let constant = constant.sub(&real(&(phase.sigma2.clone().recip() / 8_u32)));
         let constant = F::new(F::real(&constant, precision), exact(0.0, precision));
-        // g exp(v + i theta - 1 / (2 s2))
-        let ln_first = real(&phase.rate).ln().sub(&Enclosure::double(0.5, bits).div(&s2));
-        let ln_first = F::real(&ln_first, precision);
+        // g exp(u + i theta)
+        let ln_first = F::real(&real(&phase.rate).ln(), precision);
         let turn = F::cis(&exact(self.theta, precision));
         let rest = F::new(number(&(Rational::from(1) - &phase.rate)), exact(0.0, precision));
         let (step, theta) = (rational::from_f64(self.step)?, rational::from_f64(self.theta)?);
         let power = number(p);
         let half = Rational::from(&phase.sigma2 / 2_u32);
         let node = |k: i64| {
-            let v = Rational::from(&step * k);
-            let size = ln_first.add(&number(&v)).exp();
+            let u = Rational::from(&step * k);
+            let size = ln_first.add(&number(&u)).exp();
             let ln_r = rest.add(&turn.scale(&size)).ln(precision);
-            // -(v + i theta)^2 s2 / 2
-            let re = (Rational::from(theta.square_ref()) - Rational::from(v.square_ref())) * &half;
-            let angle = Rational::from(&v * &theta) * &phase.sigma2;
+            // -(u + i theta)^2 s2 / 2 - (u + i theta) / 2
+            let re = (Rational::from(theta.square_ref()) - Rational::from(u.square_ref())) * &half
+                - Rational::from(&u / 2_u32);
+            let angle = Rational::from(&u * &theta) * &phase.sigma2 + Rational::from(&theta / 2_u32);
             let gauss = F::new(number(&re), number(&-angle));
             Node { ln_weight: constant.add(&gauss).add(&ln_r.scale(&power)), ln_r }
         };
         Ok((self.from..=self.to).map(node).collect())
     }
 
-    /// F(p), relative to N, on the line Im w = 0.
-    pub(super) fn moment<F: Arithmetic>(
+    /// For each node the weight of noise of more variance, relative to that of this phase.
+    pub(super) fn ratios<F: Arithmetic>(
         &self,
         phase: &Phase,
+        sigma2: &Rational,
+        precision: Precision<F>,
+        bits: u32,
+    ) -> Result<Vec<F>> {
+        let (more, constant) = more_noise(phase, sigma2, bits);
+        let constant = F::real(&constant, precision);
+        let (step, theta) = (rational::from_f64(self.step)?, rational::from_f64(self.theta)?);
+        let number = |x: &Rational| F::Real::rational(x, precision);
+        let first = Rational::from(&step * self.from);
+        let re = (Rational::from(theta.square_ref()) - Rational::from(first.square_ref())) * &more / 2_u32;
+        let angle = Rational::from(&first * &theta) * &more;
+        let mut ratio = exp(&F::new(constant.add(&number(&re)), number(&-angle)), precision);
+        // From u to u + d: times exp(-d u m - d^2 m / 2 - i d theta m), which itself changes by exp(-d^2 m), for m = s2' - s2.
+        let square = Rational::from(step.square_ref()) * &more;
+        let re = Rational::from(&first * &step) * &more + Rational::from(&square / 2_u32);
+        let angle = Rational::from(&step * &theta) * &more;
+        let mut factor = exp(&F::new(number(&-re), number(&-angle)), precision);
+        let fall = number(&-square).exp();
+        let mut ratios = Vec::new();
+        for _ in self.from..=self.to {
+            ratios.push(ratio.clone());
+            ratio = ratio.mul(&factor);
+            factor = factor.scale(&fall);
+        }
+        Ok(ratios)
+    }
+
+    /// The same on the line Im w = 0.
+    fn real_ratios<F: Arithmetic>(
+        &self,
+        phase: &Phase,
+        sigma2: &Rational,
+        precision: Precision<F>,
+        bits: u32,
+    ) -> Result<Vec<F::Real>> {
+        let (more, constant) = more_noise(phase, sigma2, bits);
+        let step = rational::from_f64(self.step)?;
+        let number = |x: &Rational| F::Real::rational(x, precision);
+        let first = Rational::from(&step * self.from);
+        let square = Rational::from(step.square_ref()) * &more;
+        let mut ratio = F::real(&constant, precision).add(&number(&(-first.clone().square() * &more / 2_u32))).exp();
+        let mut factor = number(&-(first * &step * &more + Rational::from(&square / 2_u32))).exp();
+        let fall = number(&-square).exp();
+        let mut ratios = Vec::new();
+        for _ in self.from..=self.to {
+            ratios.push(ratio.clone());
+            ratio = ratio.mul(&factor);
+            factor = factor.mul(&fall);
+        }
+        Ok(ratios)
+    }
+
+    /// F(p) of each member of a strand, relative to N, on the line Im w = 0.
+    pub(super) fn moments<F: Arithmetic>(
+        &self,
+        strand: &Strand,
         p: &Rational,
         [ln_norm, ln_above]: [f64; 2],
         precision: Precision<F>,
         bits: u32,
-    ) -> Result<Enclosure> {
-        let sum = self.sum_of_moduli::<F>(phase, p, ln_norm, 0.0, precision, bits)?;
-        let error = UpperBound::exp(&Enclosure::double(self.ln_error(phase, p, ln_norm, ln_above)?, BITS)).into_float();
-        // |F / N - sum| <= error
-        Ok(sum.add(&Enclosure::new(Float::with_val(BITS, -&error), error)))
+    ) -> Result<Vec<Enclosure>> {
+        let nodes = self.nodes::<F>(&strand.least, p, ln_norm, precision, bits)?;
+        let weights: Vec<F::Real> = nodes.iter().map(|node| node.ln_weight.re().exp()).collect();
+        let error =
+            UpperBound::exp(&Enclosure::double(self.ln_error(strand, p, ln_norm, ln_above)?, BITS)).into_float();
+        let zero = || exact::<F::Real>(0.0, precision);
+        let of = |(sigma2, _): &(Rational, u64)| -> Result<Enclosure> {
+            let sum = match *sigma2 == strand.least.sigma2 {
+                true => weights.iter().fold(zero(), |sum, weight| sum.add(weight)),
+                false => {
+                    let ratios = self.real_ratios::<F>(&strand.least, sigma2, precision, bits)?;
+                    weights.iter().zip(ratios).fold(zero(), |sum, (weight, ratio)| sum.add(&weight.mul(&ratio)))
+                }
+            };
+            // |F / N - sum| <= error
+            Ok(F::enclosure(&sum).add(&Enclosure::new(Float::with_val(BITS, -&error), error.clone())))
+        };
+        strand.members.iter().map(of).collect()
     }
 
-    /// Upper bound on the integral of the modulus of phi r^(p + i tau) for tau = height and beyond, relative to N; at theta = 0 and height 0 on the moment
-    /// F(p) itself.
-    pub(super) fn modulus<F: Arithmetic>(
+    /// For each member of a strand an upper bound on the integral of the modulus of phi r^(p + i tau) for tau = height and beyond, relative to N.
+    pub(super) fn moduli(
         &self,
-        phase: &Phase,
+        strand: &Strand,
         p: &Rational,
         [ln_norm, ln_above]: [f64; 2],
         height: f64,
-        precision: Precision<F>,
-        bits: u32,
-    ) -> Result<UpperBound> {
-        let error = Enclosure::double(self.ln_error(phase, p, ln_norm, ln_above)?, BITS);
-        let sum = self.sum_of_moduli::<F>(phase, p, ln_norm, height, precision, bits)?;
-        Ok(UpperBound::of(&sum).add(&UpperBound::exp(&error)))
+    ) -> Result<Vec<UpperBound>> {
+        if self.len().is_nan() || self.len() > MOST_NODES {
+            return Err(Error::NotFinite { value: self.len() });
+        }
+        let error = UpperBound::exp(&Enclosure::double(self.ln_error(strand, p, ln_norm, ln_above)?, BITS));
+        let (g, rest, p) = (strand.rate().to_f64(), Rational::from(1 - strand.rate()).to_f64(), p.to_f64());
+        let (sin, cos) = libm::sincos(self.theta);
+        // Of each node: u, and the logarithm of what all members have in common, with the sizes of its terms.
+        let common = |k: i64| {
+            let u = self.step * k as f64;
+            let b = g * libm::exp(u);
+            // r = 1 - g + b cos + i b sin, whose parts are not negative: theta is below pi / 2.
+            let (re, im) = (rest + b * cos, b * sin);
+            let ln_r = if b < 1e150 { libm::log(re * re + im * im) / 2.0 } else { libm::log(g) + u };
+            let arg = libm::atan2(im, re);
+            (u, p * ln_r - height * arg - u / 2.0, (p * ln_r).abs() + p.abs() + height * arg + u.abs())
+        };
+        let common: Vec<(f64, f64, f64)> = (self.from..=self.to).map(common).collect();
+        let of = |(sigma2, _): &(Rational, u64)| {
+            let s2 = sigma2.to_f64();
+            let constant = libm::log(self.step) + libm::log(s2 / std::f64::consts::TAU) / 2.0 - ln_norm;
+            let sizes = constant.abs() + ln_norm.abs() + 1.0 / (8.0 * s2) + 10.0;
+            let sum = common.iter().fold(0.0, |sum, (u, exponent, size)| {
+                let gauss = (self.theta * self.theta - u * u) * s2 / 2.0;
+                let all = constant - 1.0 / (8.0 * s2) + gauss + exponent;
+                // Every term has a few roundings and elementary functions of doubles, and b the relative error of exp(u): each below (1 + |u|) 2^-48 of the sizes.
+                let size = (sizes + (u * u + 10.0) * s2 + size) * (1.0 + u.abs());
+                sum + libm::exp(all + size * 2_f64.powi(-48))
+            });
+            // The sum of non-negative numbers, and their underflows.
+            let sum = sum * (1.0 + 1e-9) + f64::MIN_POSITIVE * self.len();
+            UpperBound::of(&Enclosure::double(sum, BITS)).add(&error)
+        };
+        Ok(strand.members.iter().map(of).collect())
     }
+}
 
-    /// The sum over the nodes of the modulus at this height.
-    fn sum_of_moduli<F: Arithmetic>(
-        &self,
-        phase: &Phase,
-        p: &Rational,
-        ln_norm: f64,
-        height: f64,
-        precision: Precision<F>,
-        bits: u32,
-    ) -> Result<Enclosure> {
-        let height: F::Real = exact(height, precision);
-        let zero: F::Real = exact(0.0, precision);
-        let sum = self.nodes::<F>(phase, p, ln_norm, precision, bits)?.iter().fold(zero, |sum, node| {
-            let less = im(&node.ln_r, precision).mul(&height).neg();
-            sum.add(&node.ln_weight.re().add(&less).exp())
-        });
-        Ok(F::enclosure(&sum))
-    }
+/// s2' - s2, and ln(sqrt(s2' / s2) exp(-1 / (8 s2') + 1 / (8 s2))): with exp(-(u + i theta)^2 (s2' - s2) / 2) the ratio of both densities.
+fn more_noise(phase: &Phase, sigma2: &Rational, bits: u32) -> (Rational, Enclosure) {
+    let real = |x: &Rational| Enclosure::rational(x, bits);
+    let inverse = Rational::from(phase.sigma2.recip_ref()) - Rational::from(sigma2.recip_ref());
+    let root = real(&Rational::from(sigma2 / &phase.sigma2)).ln().mul(&Enclosure::double(0.5, bits));
+    (Rational::from(sigma2 - &phase.sigma2), root.add(&real(&(inverse / 8_u32))))
 }
 
 /// The factor from one place to the next where a tail is bounded piece by piece.
@@ -275,12 +369,13 @@ pub(super) fn ln_moment_above(phase: &Phase, table: &Table, p: &Rational) -> Res
     let ln_jensen = ln_jensen(phase, p).upper().to_f64_round(Round::Up);
     let (near, ln_norm) = (p.to_f64(), table.ln_moment(p.to_f64()));
     let ln_relative = -libm::log(phase.steps as f64) - 5.0;
-    let grid = Grid::choose_by(phase, near, ln_jensen, [0.0, half_width(phase, near)], ln_norm + ln_relative);
-    let moment = match grid.moment::<ComplexTwofold>(phase, p, [ln_norm, ln_jensen], (), MOMENT_BITS) {
+    let strand = Strand::of(phase);
+    let grid = Grid::choose_by(&strand, near, ln_jensen, [0.0, half_width(phase, near)], ln_norm + ln_relative);
+    let moment = match grid.moments::<ComplexTwofold>(&strand, p, [ln_norm, ln_jensen], (), MOMENT_BITS) {
         Err(error) if error.is_beyond_reach() => return Ok(ln_jensen),
-        moment => moment?,
+        moments => moments?,
     };
-    let ln = moment.ln().add(&Enclosure::double(ln_norm, MOMENT_BITS)).upper().to_f64_round(Round::Up);
+    let ln = moment[0].ln().add(&Enclosure::double(ln_norm, MOMENT_BITS)).upper().to_f64_round(Round::Up);
     // Both are upper bounds; the minimum ignores one that is no number.
     Ok(ln.min(ln_jensen))
 }
@@ -337,15 +432,19 @@ pub(super) fn half_width(phase: &Phase, p: f64) -> f64 {
 /// Bits of moments.
 pub(super) const MOMENT_BITS: u32 = 128;
 
-/// ln F(p), to about 25 digits of F(p).
-pub(super) fn ln_moment(phase: &Phase, table: &Table, p: &Rational) -> Result<Enclosure> {
+/// The sum of ln F(p) over all steps of a strand, to about 25 digits of each F(p).
+pub(super) fn ln_moment(strand: &Strand, table: &Table, p: &Rational) -> Result<Enclosure> {
     const LN_SMALL: f64 = -60.0;
-    let near = p.to_f64();
+    let (near, phase) = (p.to_f64(), &strand.least);
     let ln_norm = table.ln_moment(near);
-    let grid = Grid::choose(phase, near, ln_norm, [0.0, half_width(phase, near)], LN_SMALL);
+    let grid = Grid::choose(strand, near, ln_norm, [0.0, half_width(phase, near)], LN_SMALL);
     let ln_above = ln_moment_above(phase, table, p)?;
-    let moment = grid.moment::<ComplexTwofold>(phase, p, [ln_norm, ln_above], (), MOMENT_BITS)?;
-    Ok(moment.ln().add(&Enclosure::double(ln_norm, MOMENT_BITS)))
+    let moments = grid.moments::<ComplexTwofold>(strand, p, [ln_norm, ln_above], (), MOMENT_BITS)?;
+    let all = moments.iter().zip(&strand.members).fold(Enclosure::double(0.0, MOMENT_BITS), |sum, (moment, member)| {
+        let one = moment.ln().add(&Enclosure::double(ln_norm, MOMENT_BITS));
+        sum.add(&one.mul(&Enclosure::rational(&Rational::from(member.1), MOMENT_BITS)))
+    });
+    Ok(all)
 }
 
 /// The cosine of an angle between 0 and pi / 2, at least zero.
@@ -353,12 +452,9 @@ fn edge_cos(angle: &Enclosure) -> Enclosure {
     angle.cos().clamp(0.0, 1.0)
 }
 
-/// exp(ln_weight) and exp(i h ln r): the value of a node at tau = 0, and its factor from one height to the next.
-pub(super) fn start_and_factor<F: Arithmetic>(node: &Node<F>, first: f64, h: f64, precision: Precision<F>) -> (F, F) {
-    let turned = |height: f64| {
-        let height: F::Real = exact(height, precision);
-        F::new(im(&node.ln_r, precision).mul(&height).neg(), node.ln_r.re().mul(&height))
-    };
-    let at_first = node.ln_weight.add(&turned(first));
-    (exp(&at_first, precision), exp(&turned(h), precision))
+/// exp(i h ln r): the factor of a node from one height to the next.
+pub(super) fn factor<F: Arithmetic>(node: &Node<F>, h: f64, precision: Precision<F>) -> F {
+    let height: F::Real = exact(h, precision);
+    let turned = F::new(im(&node.ln_r, precision).mul(&height).neg(), node.ln_r.re().mul(&height));
+    exp(&turned, precision)
 }

@@ -33,6 +33,8 @@ mod arithmetic;
 mod central;
 mod closed;
 mod contour;
+mod fixed;
+mod kept;
 mod line;
 pub(in crate::loss) mod phase;
 mod search;
@@ -47,7 +49,7 @@ use super::{
 };
 pub use crate::law::Direction;
 use crate::{error::Result, numeric::Enclosure};
-pub(crate) use phase::Phase;
+pub(crate) use phase::{Phase, Strand};
 pub(crate) use search::Side;
 pub(crate) use sum::SampledSum;
 
@@ -74,18 +76,24 @@ impl SampledSum {
     }
 
     /// ln of a hockey stick in doubles: an approximation without proof. Where it is close to 1, the logarithm has the relative precision of its
-    /// complement.
-    pub(crate) fn ln_hockey_stick_approx(&self, direction: Direction, epsilon: &Rational, stop: &Stop) -> Result<f64> {
+    /// complement. Where it is far from `near`, if there is such a number, an estimate.
+    pub(crate) fn ln_hockey_stick_approx(
+        &self,
+        direction: Direction,
+        epsilon: &Rational,
+        near: Option<f64>,
+        stop: &Stop,
+    ) -> Result<f64> {
         const DIGITS: u32 = 15;
         /// Closer to 1 the complement is computed.
         const NEAR: f64 = -0.1;
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
             return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });
         }
-        let ln = contour::ln_approx(self, direction, Side::Delta, epsilon, stop)?;
-        if ln < NEAR {
+        let ln = contour::ln_approx(self, direction, Side::Delta, epsilon, near, stop)?;
+        if ln < NEAR || near.is_some_and(|near| near < 4.0 * NEAR) {
             return Ok(ln);
         }
-        Ok(libm::log1p(-libm::exp(contour::ln_approx(self, direction, Side::Complement, epsilon, stop)?)))
+        Ok(libm::log1p(-libm::exp(contour::ln_approx(self, direction, Side::Complement, epsilon, None, stop)?)))
     }
 }

@@ -1,7 +1,7 @@
 //! The choice of a contour in doubles: where it runs, how far, and how dense its nodes are. No choice can make an answer false.
 
 use super::{
-    Direction, Phase,
+    Direction, Strand,
     line::Grid,
     sum::{SampledSum, power},
     table::{MOST_POINTS, Table},
@@ -19,14 +19,8 @@ pub(crate) enum Side {
 /// The contour of one request.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// Re s.
-    pub(super) c: f64,
-    /// The distance of nodes.
-    pub(super) h: f64,
-    /// The number of nodes with Im s > 0.
-    pub(super) nodes: i64,
-    /// Of each phase: the line of integration, ln N, and the line of the bound beyond the last node.
-    pub(super) phases: Vec<PhasePlan>,
+    /// What does not depend on epsilon but by steps, so that requests close to one another share it.
+    pub(super) course: Course,
     /// Re s of the bounds on what the trapezoid rule adds on either side.
     pub(super) left: f64,
     pub(super) right: f64,
@@ -34,18 +28,39 @@ pub(super) struct Plan {
     pub(super) ln_estimate: f64,
 }
 
+/// Where a contour runs, and how closely the moments there are computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Course {
+    /// Re s.
+    pub(super) c: f64,
+    /// The distance of nodes.
+    pub(super) h: f64,
+    /// The number of nodes with Im s > 0.
+    pub(super) nodes: i64,
+    /// ln of the error of a moment.
+    pub(super) ln_small: f64,
+}
+
+/// The lines of a strand.
 #[derive(Clone, Debug)]
-pub(super) struct PhasePlan {
+pub(super) struct StrandPlan {
     pub(super) grid: Grid,
     pub(super) ln_norm: f64,
+    /// The line of the bound beyond the last node.
     pub(super) beyond: Grid,
 }
 
-impl Plan {
-    /// The number of products that it takes.
-    pub(super) fn cost(&self) -> f64 {
-        self.nodes as f64 * self.phases.iter().map(|phase| phase.grid.len()).sum::<f64>()
-    }
+/// From one contour to the next Re s, distance and number of nodes are this many steps for a factor of two.
+const STEPS_OF_TWO: f64 = 8.0;
+
+/// The least power of 2^(1/8) that is at least x > 0, in few bits.
+fn stepped_up(x: f64) -> f64 {
+    libm::exp2((libm::log2(x) * STEPS_OF_TWO).ceil() / STEPS_OF_TWO)
+}
+
+/// In few bits, so that multiples are exact.
+fn short(x: f64) -> f64 {
+    f64::from(x as f32)
 }
 
 /// The facts about a request that the search uses.
@@ -59,8 +74,9 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     /// ln of M(c) exp(-c eps).
     fn ln_psi(&self, c: f64) -> f64 {
-        let of = |(phase, table): (&Phase, &Table)| phase.steps as f64 * table.ln_moment(power(self.direction, c));
-        self.sum.phases.iter().zip(&self.sum.tables).map(of).sum::<f64>() + self.sum.rho.to_f64() * (c + c * c)
+        let p = power(self.direction, c);
+        let of = |(strand, table): (&Strand, &Table)| strand.least.steps as f64 * table.ln_moment(p);
+        self.sum.strands.iter().zip(&*self.sum.tables).map(of).sum::<f64>() + self.sum.rho.to_f64() * (c + c * c)
             - c * self.epsilon
     }
 
@@ -173,72 +189,100 @@ impl Search<'_> {
         best
     }
 
+    /// ln of the answer by the saddle point alone: to a factor of about two where losses are smooth.
+    pub(super) fn rough(&self) -> f64 {
+        self.ln_estimate(self.saddle())
+    }
+
+    /// The saddle point in steps.
+    pub(super) fn stepped_saddle(&self) -> f64 {
+        self.stepped(self.saddle())
+    }
+
+    /// Re s in steps.
+    fn stepped(&self, c: f64) -> f64 {
+        match self.side {
+            Side::Delta => short(libm::exp2((libm::log2(c) * STEPS_OF_TWO).round() / STEPS_OF_TWO)),
+            Side::Complement => {
+                const STEP: f64 = 0.1;
+                short(self.place((libm::log(-1.0 / c - 1.0) / STEP).round() * STEP))
+            }
+        }
+    }
+
     /// The contour whose errors are about 10^-digits of the answer; `None` where doubles find none.
     pub(super) fn plan(&self, digits: f64) -> Option<Plan> {
         let saddle = self.saddle();
         let ln_estimate = self.ln_estimate(saddle);
         let ln_target = ln_estimate - digits * std::f64::consts::LN_10 - 2.0;
-        let (c, (period, left, right)) = self.place_of_short_period(saddle, ln_estimate, ln_target);
+        let (c, (period, left, right)) = self.place_of_short_period(self.stepped(saddle), ln_estimate, ln_target);
         let ln_psi = self.ln_psi(c);
-        if !(ln_estimate.is_finite() && ln_psi.is_finite()) {
+        if !(ln_estimate.is_finite() && ln_psi.is_finite() && period.is_finite()) {
             return None;
         }
-        let h = std::f64::consts::TAU / period;
+        let h = short(std::f64::consts::TAU / stepped_up(period));
         let p = power(self.direction, c);
-        let steps: u64 = self.sum.phases.iter().fold(0, |sum, phase| sum.saturating_add(phase.steps));
+        let steps = self.steps();
         // Errors of a moment count as often as there are steps.
         let ln_small =
             -digits * std::f64::consts::LN_10 - libm::log(steps as f64) - 6.0 + (ln_estimate - ln_psi).min(0.0);
-        let norms: Vec<f64> = self.sum.tables.iter().map(|table| table.ln_moment(p)).collect();
-        let (height, ends) = self.height(p, &norms, ln_target - ln_psi, steps)?;
-        let phases = self.sum.phases.iter().zip(norms).zip(ends).map(|((phase, ln_norm), end)| PhasePlan {
-            grid: quickest(phase, p, ln_norm, ln_small),
-            ln_norm,
-            // Its error counts once a step, beside a modulus that may be small.
-            beyond: Grid::choose(phase, p, ln_norm, [end.theta; 2], end.ln_modulus - libm::log(steps as f64) - 5.0),
-        });
-        let nodes = (height / h).ceil();
+        let height = self.height(p, ln_target - ln_psi)?;
+        let nodes = stepped_up((height / h).max(1.0)).ceil();
         if nodes.is_nan() || nodes >= 1e12 {
             return None;
         }
-        Some(Plan { c, h, nodes: nodes as i64, phases: phases.collect(), left, right, ln_estimate })
+        let course = Course { c, h, nodes: nodes as i64, ln_small: (ln_small / 2.0).floor() * 2.0 };
+        Some(Plan { course, left, right, ln_estimate })
     }
 
-    /// How far the contour runs, so that what lies beyond is about exp(ln_target) of the height, and each phase's bound there.
-    fn height(&self, p: f64, norms: &[f64], ln_target: f64, steps: u64) -> Option<(f64, Vec<End>)> {
-        let rho = self.sum.rho.to_f64();
-        let lines: Vec<Vec<Line>> =
-            self.sum.phases.iter().zip(norms).map(|(phase, norm)| Line::all(phase, p, *norm, steps)).collect();
-        let beyond = |t: f64| -> (f64, Vec<End>) {
-            let mut ln = -rho * t * t - libm::log(std::f64::consts::PI * t);
-            let mut ends = Vec::new();
-            for (phase, lines) in self.sum.phases.iter().zip(&lines) {
-                let all = lines.iter().map(|line| End { ln_modulus: line.ln_modulus(t), theta: line.theta });
-                let least = all.min_by(|a, b| a.ln_modulus.total_cmp(&b.ln_modulus));
-                let least = least.unwrap_or(End { theta: 0.1, ln_modulus: 0.0 });
-                ln += phase.steps as f64 * least.ln_modulus;
-                ends.push(least);
-            }
-            (ln, ends)
+    fn steps(&self) -> u64 {
+        self.sum.strands.iter().fold(0, |sum, strand| sum.saturating_add(strand.least.steps))
+    }
+
+    /// The lines of all strands on this course.
+    pub(super) fn strands(&self, course: &Course) -> Vec<StrandPlan> {
+        let p = power(self.direction, course.c);
+        let height = course.h * course.nodes as f64;
+        let steps = self.steps();
+        let of = |(strand, table): (&Strand, &Table)| {
+            let ln_norm = table.ln_moment(p);
+            let end = End::least(&Line::all(strand, p, ln_norm, steps), height);
+            // Its error counts once a step, beside a modulus that may be small.
+            let ln_relative = end.ln_modulus - libm::log(steps as f64) - 5.0;
+            let beyond = Grid::choose(strand, p, ln_norm, [end.theta; 2], ln_relative);
+            StrandPlan { grid: quickest(strand, p, ln_norm, course.ln_small), ln_norm, beyond }
+        };
+        self.sum.strands.iter().zip(&*self.sum.tables).map(of).collect()
+    }
+
+    /// How far the contour runs, so that what lies beyond is about exp(ln_target) of the height.
+    fn height(&self, p: f64, ln_target: f64) -> Option<f64> {
+        let (rho, steps) = (self.sum.rho.to_f64(), self.steps());
+        let lines = |(strand, table): (&Strand, &Table)| Line::all(strand, p, table.ln_moment(p), steps);
+        let lines: Vec<Vec<Line>> = self.sum.strands.iter().zip(&*self.sum.tables).map(lines).collect();
+        let beyond = |t: f64| -> f64 {
+            let all = self.sum.strands.iter().zip(&lines);
+            let ln: f64 = all.map(|(strand, lines)| strand.least.steps as f64 * End::least(lines, t).ln_modulus).sum();
+            ln - rho * t * t - libm::log(std::f64::consts::PI * t)
         };
         let (mut low, mut high) = (-10.0_f64, 35.0_f64);
-        if beyond(libm::exp(high)).0 > ln_target {
+        if beyond(libm::exp(high)) > ln_target {
             return None;
         }
         while high - low > 0.02 {
             let middle = (low + high) / 2.0;
-            if beyond(libm::exp(middle)).0 > ln_target { low = middle } else { high = middle }
+            if beyond(libm::exp(middle)) > ln_target { low = middle } else { high = middle }
         }
-        Some((libm::exp(high), beyond(libm::exp(high)).1))
+        Some(libm::exp(high))
     }
 }
 
 /// The line of integration that takes the fewest nodes, among those whose cancellation costs at most five digits.
-fn quickest(phase: &Phase, p: f64, ln_norm: f64, ln_small: f64) -> Grid {
+fn quickest(strand: &Strand, p: f64, ln_norm: f64, ln_small: f64) -> Grid {
     const MOST_CANCELLED: f64 = 12.0;
-    let s2 = phase.sigma2.to_f64();
+    let s2 = strand.most.to_f64();
     let most = (2.0 * MOST_CANCELLED / s2).sqrt().min(1.45);
-    let grid = |theta: f64| Grid::choose(phase, p, ln_norm, [theta; 2], ln_small);
+    let grid = |theta: f64| Grid::choose(strand, p, ln_norm, [theta; 2], ln_small);
     let grids = (0..12).map(|k| grid(most * 0.75_f64.powi(k)));
     grids.min_by(|a, b| a.len().total_cmp(&b.len())).unwrap_or_else(|| grid(0.1))
 }
@@ -249,6 +293,15 @@ struct End {
     ln_modulus: f64,
 }
 
+impl End {
+    /// That of the line where it is least.
+    fn least(lines: &[Line], t: f64) -> End {
+        let all = lines.iter().map(|line| End { ln_modulus: line.ln_modulus(t), theta: line.theta });
+        let least = all.min_by(|a, b| a.ln_modulus.total_cmp(&b.ln_modulus));
+        least.unwrap_or(End { theta: 0.1, ln_modulus: 0.0 })
+    }
+}
+
 /// The modulus along one line, in doubles.
 struct Line {
     theta: f64,
@@ -257,27 +310,32 @@ struct Line {
 }
 
 impl Line {
-    fn all(phase: &Phase, p: f64, ln_norm: f64, steps: u64) -> Vec<Line> {
+    fn all(strand: &Strand, p: f64, ln_norm: f64, steps: u64) -> Vec<Line> {
         const MOST: f64 = 1.5;
-        let s2 = phase.sigma2.to_f64();
+        let s2 = strand.most.to_f64();
         let most = MOST.min((60.0 / s2).sqrt());
         // A record that is sampled once in very many steps needs small angles.
-        (0..16).filter_map(|k| Line::new(phase, p, ln_norm, most * 0.6_f64.powi(k), steps)).collect()
+        (0..16).filter_map(|k| Line::new(strand, p, ln_norm, most * 0.6_f64.powi(k), steps)).collect()
     }
 
-    fn new(phase: &Phase, p: f64, ln_norm: f64, theta: f64, steps: u64) -> Option<Line> {
-        let (s2, g) = (phase.sigma2.to_f64(), phase.rate.to_f64());
+    fn new(strand: &Strand, p: f64, ln_norm: f64, theta: f64, steps: u64) -> Option<Line> {
+        /// ln of how much smaller the modulus may be where it is bounded.
+        const FURTHER: f64 = 40.0;
+        let (s2, g) = (strand.least.sigma2.to_f64(), strand.rate().to_f64());
         // Coarser than the line of the proof, whose step serves a strip of width theta: along the line itself the modulus is smooth.
         // The modulus of one of few steps has to be small itself.
         let steps = steps as f64;
         let ln_relative = -libm::log(steps) - 5.0 - 35.0 / steps;
-        let fine = Grid::choose(phase, p, ln_norm, [theta, 1.0_f64.min((8.0 / s2).sqrt())], ln_relative);
-        if fine.len().is_nan() || fine.len() > MOST_POINTS {
+        let fine = Grid::choose(strand, p, ln_norm, [theta, 1.0_f64.min((8.0 / s2).sqrt())], ln_relative);
+        // The line of the proof serves a strip of width theta, where the modulus is small.
+        let proof = Grid::choose(strand, p, ln_norm, [theta; 2], ln_relative - FURTHER);
+        let is_short = |grid: &Grid| grid.len() <= MOST_POINTS;
+        if !is_short(&fine) || !is_short(&proof) {
             return None;
         }
         let node = |k: i64| {
-            let v = fine.step * k as f64;
-            let b = g * libm::exp(v - 1.0 / (2.0 * s2));
+            let u = fine.step * k as f64;
+            let (v, b) = (u + 1.0 / (2.0 * s2), g * libm::exp(u));
             let (sin, cos) = libm::sincos(theta);
             // |r|^2 = (1 - g + b)^2 - 2 (1 - g) b (1 - cos)
             let size = if b < 1e150 {

@@ -1,12 +1,13 @@
 //! The sums, and their moments.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rug::{Float, Rational};
 
 use super::{
-    Direction, Phase,
+    Direction, Phase, Strand,
     central::CentralMoments,
+    kept::Kept,
     line,
     table::{Table, mean_and_variance},
 };
@@ -19,12 +20,18 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct SampledSum {
     pub(super) phases: Vec<Phase>,
-    /// Of each phase: for searches, which prove nothing.
-    pub(super) tables: Vec<Table>,
+    /// The same, those of nearly equal noise together.
+    pub(super) strands: Arc<Vec<Strand>>,
+    /// Of the least noise of each strand: for searches, which prove nothing.
+    pub(super) tables: Arc<Vec<Table>>,
     /// The rho of the noise without sampling.
     pub(super) rho: Rational,
     /// For bounds where samples are rare.
     central: OnceLock<CentralMoments>,
+    /// The rho of all noise as if nothing were sampled.
+    without_sampling: OnceLock<Rational>,
+    /// What contours have in common.
+    pub(super) kept: Arc<Kept>,
 }
 
 impl PartialEq for SampledSum {
@@ -50,15 +57,30 @@ impl SampledSum {
             }
         }
         sampled.sort_by(|a, b| (&a.rate, &a.sigma2).cmp(&(&b.rate, &b.sigma2)));
-        let tables = sampled.iter().map(Table::new).collect();
-        SampledSum { phases: sampled, tables, rho, central: OnceLock::new() }
+        let strands = Strand::all(&sampled);
+        let tables = strands.iter().map(|strand| Table::new(&strand.least)).collect();
+        SampledSum {
+            phases: sampled,
+            strands: Arc::new(strands),
+            tables: Arc::new(tables),
+            rho,
+            central: OnceLock::new(),
+            without_sampling: OnceLock::new(),
+            kept: Arc::default(),
+        }
+    }
+
+    /// Phases that are together at most as private: of each strand all steps with its least noise.
+    fn dominating(&self) -> Vec<Phase> {
+        self.strands.iter().map(|strand| strand.least.clone()).collect()
     }
 
     /// The rho of the same noise without sampling: sampling can only make losses smaller, because both hypotheses of a step are mixtures of one law
     /// and one of the two without sampling.
     pub(crate) fn rho_without_sampling(&self) -> Rational {
         let of = |phase: &Phase| Rational::from(phase.steps) / Rational::from(&phase.sigma2 * 2_u32);
-        self.phases.iter().fold(self.rho.clone(), |sum, phase| sum + of(phase))
+        let sum = || self.phases.iter().fold(self.rho.clone(), |sum, phase| sum + of(phase));
+        self.without_sampling.get_or_init(sum).clone()
     }
 
     /// ln E[exp(s L)] of a removed record, for s > 0: s times the Renyi divergence of order 1 + s. That of an added record is not larger (Mironov, Talwar &
@@ -67,9 +89,9 @@ impl SampledSum {
         let concentrated = s + s.clone().square();
         let power = exact_power(Direction::Remove, s);
         let mut total = Enclosure::rational(&Rational::from(&concentrated * &self.rho), line::MOMENT_BITS);
-        for (phase, table) in self.phases.iter().zip(&self.tables) {
-            let Ok(one) = line::ln_moment(phase, table, &power) else { return self.ln_mgf_beyond_reach(concentrated) };
-            total = total.add(&one.mul(&Enclosure::rational(&Rational::from(phase.steps), line::MOMENT_BITS)));
+        for (strand, table) in self.strands.iter().zip(&*self.tables) {
+            let Ok(all) = line::ln_moment(strand, table, &power) else { return self.ln_mgf_beyond_reach(concentrated) };
+            total = total.add(&all);
         }
         if total.lower().is_nan() || total.upper().is_nan() { self.ln_mgf_beyond_reach(concentrated) } else { total }
     }
@@ -83,8 +105,8 @@ impl SampledSum {
     /// The same in doubles, to a few digits.
     pub(crate) fn ln_mgf_approx(&self, s: f64) -> f64 {
         let power = power(Direction::Remove, s);
-        let one = |(phase, table): (&Phase, &Table)| phase.steps as f64 * table.ln_moment(power);
-        self.phases.iter().zip(&self.tables).map(one).sum::<f64>() + self.rho.to_f64() * (s + s * s)
+        let one = |(strand, table): (&Strand, &Table)| strand.least.steps as f64 * table.ln_moment(power);
+        self.strands.iter().zip(&*self.tables).map(one).sum::<f64>() + self.rho.to_f64() * (s + s * s)
     }
 
     /// Mean and standard deviation of the loss of a removed record, in doubles: for searches.
@@ -120,7 +142,7 @@ impl SampledSum {
     }
 
     fn central(&self) -> &CentralMoments {
-        self.central.get_or_init(|| CentralMoments::of(&self.phases, &self.rho))
+        self.central.get_or_init(|| CentralMoments::of(&self.dominating(), &self.rho))
     }
 
     /// Upper bound on both directions by central moments, where samples are rare.
@@ -135,7 +157,7 @@ impl SampledSum {
 
     /// Upper bound on both directions by moments of integer order, which share no code with the contour.
     pub(crate) fn above_by_moments(&self, epsilon: &Rational) -> Float {
-        binomial::hockey_stick_above(&self.phases, &self.rho, epsilon)
+        binomial::hockey_stick_above(&self.dominating(), &self.rho, epsilon)
     }
 }
 

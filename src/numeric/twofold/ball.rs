@@ -93,6 +93,11 @@ impl TwofoldBall {
         TwofoldBall { mid, radius: outward(radius + mid.hi.abs() * Twofold::ERROR) }
     }
 
+    /// A double, exactly.
+    pub(crate) fn double(value: f64) -> Self {
+        TwofoldBall::exact(Twofold::double(value))
+    }
+
     /// A ball that contains an enclosure.
     pub(crate) fn of(value: &Enclosure) -> Self {
         let bits = value.lower().prec().max(value.upper().prec()) + 2;
@@ -212,6 +217,11 @@ impl Real for TwofoldBall {
 }
 
 impl ComplexTwofold {
+    /// Of these parts of the midpoint, and this radius.
+    pub(crate) fn of_parts(re: Twofold, im: Twofold, radius: f64) -> Self {
+        ComplexTwofold { re, im, radius: outward(radius) }
+    }
+
     /// The real and the imaginary part of the midpoint.
     pub(crate) fn middle(&self) -> (Twofold, Twofold) {
         (self.re, self.im)

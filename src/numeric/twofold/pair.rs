@@ -73,6 +73,25 @@ impl Twofold {
         Float::with_val(2200, self.hi) + self.lo
     }
 
+    /// The integer, with a relative error of at most 2^-106; below 2^126 in size.
+    pub(crate) fn of_integer(value: i128) -> Self {
+        let hi = value as f64;
+        Twofold { hi, lo: value.wrapping_sub(hi as i128) as f64 }
+    }
+
+    /// The integer within two of x 2^bits, for bits up to 120; `None` where |x| is above two, or x is no number.
+    pub(crate) fn to_fixed(self, bits: i32) -> Option<i128> {
+        let scale = libm::ldexp(1.0, bits);
+        // Each part times a power of two is exact, and less than one above an integer.
+        let whole = |part: f64| (part * scale) as i128;
+        (self.hi.abs() <= 2.0 && self.lo.is_finite()).then(|| whole(self.hi) + whole(self.lo))
+    }
+
+    /// x times a power of two; exact but for an underflow.
+    pub(crate) fn times(self, power: f64) -> Self {
+        Twofold { hi: self.hi * power, lo: self.lo * power }
+    }
+
     /// x + y.
     pub(crate) fn add(self, other: Self) -> Self {
         let (high, low) = two_sum(self.hi, other.hi);
@@ -107,6 +126,24 @@ mod tests {
 
     fn relative(got: Twofold, truth: &Rational) -> f64 {
         if *truth == 0 { exact(got).to_f64().abs() } else { ((exact(got) - truth) / truth).to_f64().abs() }
+    }
+
+    #[test]
+    fn integers_are_near_and_parts_are_exact() {
+        for value in [0_i128, 1, -7, (1 << 125) + 12_345, -(1 << 100) - 1, (1 << 110) + (1 << 57) + 1] {
+            let near = Twofold::of_integer(value);
+            let truth = Rational::from(value);
+            assert!(relative(near, &truth) <= 2_f64.powi(-106), "{value}");
+        }
+        for (top, bottom) in [(1, 3), (-2, 7), (1, 1), (0, 1), (-1999, 1000)] {
+            let truth = Rational::from((top, bottom));
+            let fixed = Twofold::nearest(&Float::with_val(200, &truth)).to_fixed(108).unwrap();
+            let off = Rational::from(fixed) - (truth << 108_u32);
+            assert!(off.abs() <= 6, "{top} {bottom}");
+        }
+        assert_eq!(Twofold::double(0.75).times(4.0).to_fixed(3), None);
+        assert_eq!(Twofold::double(0.75).times(0.5).to_fixed(3), Some(3));
+        assert_eq!(Twofold::double(f64::NAN).to_fixed(3), None);
     }
 
     /// Sums, differences and products of numbers of all sizes, also with cancellation, compared with exact fractions.
