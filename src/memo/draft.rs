@@ -10,7 +10,7 @@ use super::{
 use crate::{
     certificate::{CHECKER, CHECKER_PAGE},
     document::{Block, Document, origin, section, table, text},
-    error::{Error, Result},
+    error::{Error, Result, visible},
     io::{
         provenance::{Input, VERSION, sha256_of_text},
         reading::{MOST_BYTES, read_text},
