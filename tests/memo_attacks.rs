@@ -87,6 +87,9 @@ fn words_of_others_fake_no_line() {
         (&["audit", "--draws", &missing, "--law", "discrete-gaussian:1"], 2),
         (&["noise", &missing, "--out", table], 2),
         (&["report", "--table", &missing, "--delta", "0.3"], 2),
+        (&["tabulate", &missing], 2),
+        (&["completions", &missing], 2),
+        (&["schema", &missing], 2),
     ] {
         let run = assay(args).output().unwrap();
         assert_eq!(run.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));

@@ -17,6 +17,8 @@ use crate::loss::law::{Group, Law};
 const MOST_PRODUCTS: f64 = 1.5e6;
 /// The largest reach of the noise of all counts of a group.
 const MOST_REACH: f64 = 2e5;
+/// The most bits of a checker.
+const MOST_BITS: f64 = 4096.0;
 /// The checkers know losses of tables to about this error, as a logarithm.
 const LN_ERROR_OF_LOSSES: f64 = -62.0;
 
@@ -115,10 +117,13 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
         kept.push(Some((first as i64, last as i64)));
     }
     let bits = bits_needed + libm::log2(products + MOST_REACH);
+    if bits > MOST_BITS {
+        return None;
+    }
     Some(Hints {
         units: named.then(|| vec![unit.clone()]),
         proof: Proof::Atoms { kept },
-        bits: ((bits / 16.0).ceil() * 16.0).clamp(64.0, 4096.0) as u32,
+        bits: ((bits / 16.0).ceil() * 16.0).clamp(64.0, MOST_BITS) as u32,
     })
 }
 

@@ -63,6 +63,22 @@ fn power_of_ten(exponent: i32) -> Rational {
     if exponent < 0 { power.recip() } else { power }
 }
 
+/// Exponents of a checker are below this one.
+const MOST_EXPONENT: u32 = 1 << 14;
+
+/// Refuses an exponent that a checker does not evaluate.
+pub(super) fn check_exponent(exponent: &Rational) -> Result<()> {
+    match exponent.clone().abs() < MOST_EXPONENT {
+        true => Ok(()),
+        false => Err(Error::Unprovable {
+            why: format!(
+                "a checker evaluates exponents below {MOST_EXPONENT}, and one of this claim is about {:.0}",
+                exponent.to_f64()
+            ),
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

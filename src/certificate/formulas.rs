@@ -5,9 +5,8 @@ use rug::Rational;
 use super::{
     Ends, atoms,
     claim::Paths,
-    ends::Outward,
+    ends::{Outward, check_exponent},
     hints::{Hints, Proof},
-    limits,
 };
 use crate::{
     account::{Delta, Rho, conversions},
@@ -78,7 +77,7 @@ pub(super) fn losses(paths: &Paths, error: f64) -> Result<Hints> {
             let (first, last) = range.unwrap_or_default();
             group.rho() + group.weight() * first.abs().max(last.abs())
         };
-        limits::check_exponent(&paths.of_unit(&[0]).zip(kept).map(farthest).sum::<Rational>())?;
+        check_exponent(&paths.of_unit(&[0]).zip(kept).map(farthest).sum::<Rational>())?;
     }
     Ok(hints)
 }

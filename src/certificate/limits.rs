@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{
     Certificate, cover,
+    ends::check_exponent,
     hints::{Hints, Proof},
     question::{Given, Question},
 };
@@ -17,8 +18,6 @@ use crate::{
 pub(super) const MOST_BYTES: usize = 1 << 20;
 /// The largest number of a claim.
 const MOST: u32 = 1_000_000;
-/// Exponents are below this one.
-pub(super) const MOST_EXPONENT: u32 = 1 << 14;
 /// The longest fraction, in characters.
 const LONGEST: usize = 800;
 
@@ -77,17 +76,6 @@ impl Certificate {
             _ => Vec::new(),
         };
         all.into_iter()
-    }
-}
-
-/// Refuses an exponent that a checker does not evaluate.
-pub(super) fn check_exponent(exponent: &Rational) -> Result<()> {
-    match exponent.clone().abs() < MOST_EXPONENT {
-        true => Ok(()),
-        false => Err(unprovable(format!(
-            "a checker evaluates exponents below {MOST_EXPONENT}, and one of this claim is about {:.0}",
-            exponent.to_f64()
-        ))),
     }
 }
 

@@ -86,7 +86,7 @@ use crate::{
     risk,
 };
 use claim::Paths;
-use ends::{MORE, Outward};
+use ends::{MORE, Outward, check_exponent};
 use parts::Aim;
 use points::{Function, Points};
 
@@ -387,7 +387,7 @@ fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Res
     }
     let loss = |(group, n): (&Group, &i64)| group.weight() * *n - group.rho();
     let evidence: Rational = path.iter().zip(noisy).map(loss).sum();
-    limits::check_exponent(&evidence)?;
+    check_exponent(&evidence)?;
     Ok(risk::posterior(prior, &evidence, precision::bits(digits, 24)))
 }
 

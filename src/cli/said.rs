@@ -19,8 +19,12 @@ fn is_changed(word: &str) -> bool {
 fn with_words(text: &str, words: impl Iterator<Item = String>) -> String {
     let said = words.filter(|word| is_changed(word)).fold(text.to_string(), |said, word| {
         let value = word.split_once('=').map_or("", |(_, value)| value);
-        let said = said.replace(&word, &visible(&word));
-        if is_changed(value) { said.replace(value, &visible(value)) } else { said }
+        // The parser of options leaves out colours, and with them those of a word.
+        let bare = |text: &str| anstream::adapter::strip_str(text).to_string();
+        [(bare(&word), &*word), (word.clone(), &*word), (bare(value), value), (value.to_string(), value)]
+            .iter()
+            .filter(|(word, _)| is_changed(word))
+            .fold(said, |said, (word, whole)| said.replace(word, &visible(whole)))
     });
     visible_lines(&said)
 }
@@ -35,5 +39,7 @@ mod tests {
         assert_eq!(said("a\nb: no\nmore", &["assay", "a\nb"]), "a\\nb: no\nmore");
         assert_eq!(said("'a\nb' is no number", &["--digits=a\nb"]), "'a\\nb' is no number");
         assert_eq!(said("one\ntwo\u{1b}", &["one", "--x="]), "one\ntwo\\u{1b}");
+        // As the parser of options prints it.
+        assert_eq!(said("unexpected a\nb.csv", &["a\nb\u{1b}[31m.csv"]), "unexpected a\\nb\\u{1b}[31m.csv");
     }
 }
