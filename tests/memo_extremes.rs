@@ -68,7 +68,11 @@ fn a_memo_of_extremes_proves_its_own_check() {
         ),
         // The best decision is right with a probability of 1 - 2e-18.
         (&["--pure", "40", "--delta", "1e-6", "--alpha", "0.05"], 4, "probability of at most 0.99999999999999999"),
-        (&["--discrete-laplace", "30x5", "--delta", "1e-6"], 2, "probability of at most 0.99"),
+        (
+            &["--discrete-laplace", "30x5", "--delta", "1e-6"],
+            2,
+            "No probability of a correct decision below 1 is proven",
+        ),
         (&["--discrete-gaussian", "1x20", "--group", "5", "--delta", "1e-6"], 2, "probability of at most 0.99"),
         (&["--gaussian", "1/5x20", "--neighbors", "bounded", "--delta", "1e-6"], 2, "probability of at most 0.99"),
         (&["--approximate", "40:1e-9", "--delta", "1e-6"], 2, "probability of at most 0.99"),
