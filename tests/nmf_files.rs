@@ -271,6 +271,16 @@ fn damaged_folders_are_refused_with_their_place() {
     says(refused(&["--level", "Moon"]), &["Moon", "Tract"]);
     says(refused(&["--states", "45"]), &["45", "44"]);
     says(refused(&["--tabulation", "Prim"]), &["--tabulation", "County"]);
+    // Options that do not go together say why, and what would be right.
+    says(
+        refused(&["--level", "State", "--difference", "44,25"]),
+        &["--level State", "--difference is of areas", "--tabulation State"],
+    );
+    says(refused(&["--level", "State", "--rank", "total"]), &["--rank is of areas", "in place of --level"]);
+    says(refused(&["--level", "State", "--tabulation", "County"]), &["--tabulation County", "give one of both"]);
+    says(refused(&["--level", "State", "--areas", "nosuch.csv"]), &["--level", "--areas", "leave out --level"]);
+    says(refused(&["--queries", "P1_001N"]), &["P1_001N is a census variable", "--variables P1_001N"]);
+    says(refused(&["--queries", "nosuch", "PCT12"]), &["nosuch"]);
     let block = file(&nmf, "Block.parquet/DPQuery/State=044");
     let whole = fs::read(&block).unwrap();
     // Truncated, empty, and not Parquet.

@@ -14,7 +14,7 @@ use dp_assay::{
 
 use super::{
     arguments::number,
-    estimate_nmf::{Written, put_errors},
+    estimate_nmf::{Written, check_level, put_errors},
     exit::Exit,
     invocation,
     measure::epsilon_context,
@@ -74,6 +74,7 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, page: Page) 
         let why = if option == "--whole" { ": with --spine, counts.csv has whole counts anyway" } else { "" };
         bail!("{option} goes with --nmf{why}");
     }
+    check_level(&args.survey)?;
     let job = Job {
         spine: spine.to_path_buf(),
         measurements: measurements.to_path_buf(),

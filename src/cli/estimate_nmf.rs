@@ -7,7 +7,7 @@ mod parts;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{
     release::input::ReleaseInput,
     topdown::{
@@ -113,14 +113,14 @@ pub struct SurveyArgs {
     /// Sums over sets of blocks instead, a CSV with the columns area and block (spine codes or GEOIDs; with a hierarchy of your own
     /// the columns of its levels), or a block assignment file of the Census Bureau. A column weight gives the part of the block in the area,
     /// from 0 to 1. Blocks without housing units and group quarters count as zero
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "tabulation")]
     areas: Option<PathBuf>,
     /// With --nmf and --areas: exact totals of areas, such as units of a hierarchy of your own, a CSV with the columns area and total. All
     /// estimates satisfy them, and are narrower
-    #[arg(long, value_name = "FILE", requires = "areas", conflicts_with_all = ["work", "level", "tabulation", "whole"])]
+    #[arg(long, value_name = "FILE", requires = "areas", conflicts_with_all = ["work", "tabulation", "whole"])]
     area_totals: Option<PathBuf>,
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract, Block_Group or Block: both parts of a state together
-    #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
+    #[arg(long, value_name = "LEVEL", num_args = 1..)]
     tabulation: Vec<String>,
     /// With --nmf: non-negative whole counts instead, which satisfy all constraints and sum to those of the unit above. Only counts above
     /// zero are written. In passes: the groups of constraints, then each of these queries, then single cells; for a histogram of more than
@@ -129,22 +129,22 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
     whole: Option<Vec<String>>,
     /// With --nmf and --areas or --tabulation: also a file with the covariances of all counts of all areas, as CSV
-    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["whole", "work", "level"])]
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["whole", "work"])]
     covariance: Option<PathBuf>,
     /// With --nmf and --areas or --tabulation: the difference of two areas for each variable, or of two variables in each area, with the
     /// margin from their covariance. Can be repeated
-    #[arg(long, value_name = "A,B", conflicts_with_all = ["whole", "work", "level"])]
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["whole", "work"])]
     difference: Vec<String>,
     /// The same for the share of a part in a whole, or the ratio of two counts
-    #[arg(long, value_name = "PART/WHOLE", conflicts_with_all = ["whole", "work", "level"])]
+    #[arg(long, value_name = "PART/WHOLE", conflicts_with_all = ["whole", "work"])]
     share: Vec<String>,
     /// With --nmf and --areas or --tabulation: the ranks of all areas by a variable, with an interval and the probability of each rank. Can be
     /// repeated
-    #[arg(long, value_name = "VARIABLE", conflicts_with_all = ["whole", "work", "level"])]
+    #[arg(long, value_name = "VARIABLE", conflicts_with_all = ["whole", "work"])]
     rank: Vec<String>,
     /// With --nmf and --areas or --tabulation: the median of an attribute with numbers, such as age, in each area, with an interval; the request
     /// must have a query of it, or a table by it such as P12
-    #[arg(long, value_name = "ATTRIBUTE", conflicts_with_all = ["whole", "work", "level"])]
+    #[arg(long, value_name = "ATTRIBUTE", conflicts_with_all = ["whole", "work"])]
     median: Vec<String>,
     /// With --nmf: a folder for the result of each state, so that an interrupted run continues where it stopped, and several machines share
     /// the work
@@ -235,6 +235,7 @@ pub fn run(
     out: &Path,
     mut page: Page,
 ) -> Result<Exit> {
+    check_level(args)?;
     let estimation = estimation(args, named, nmf, release, out)?;
     progress::stage("estimates from noisy measurements");
     let mut chart = args.svg.as_ref().map(|_| ChartRows::default());
@@ -242,7 +243,7 @@ pub fn run(
         chart.iter_mut().for_each(|chart| chart.see(subject, answers, published));
         Ok(())
     });
-    match outcome.map_err(explained)? {
+    match outcome.map_err(|error| explained(error, args))? {
         Outcome::Part { now, states } => put_progress(&mut page, &now, &states),
         Outcome::Estimated(estimated) => {
             if let (Some(chart), Some(svg)) = (chart, &args.svg) {
@@ -307,6 +308,42 @@ fn estimation(args: &SurveyArgs, named: Option<Written>, nmf: &Path, release: &s
     })
 }
 
+/// An error for units of the spine beside another choice of units, which names the one that would be right.
+pub fn check_level(args: &SurveyArgs) -> Result<()> {
+    let Some(level) = args.level.first() else { return Ok(()) };
+    if args.areas.is_some() {
+        bail!("--level: with --areas the estimates are of the areas of the file: leave out --level");
+    }
+    if let Some(other) = args.tabulation.first() {
+        bail!(
+            "--level {level}: --tabulation {other} names units as well, those of tables, where --level names those of the spine: give one of both"
+        );
+    }
+    let of_areas = [
+        (args.covariance.is_some(), "--covariance"),
+        (!args.difference.is_empty(), "--difference"),
+        (!args.share.is_empty(), "--share"),
+        (!args.rank.is_empty(), "--rank"),
+        (!args.median.is_empty(), "--median"),
+    ];
+    if let Some((_, name)) = of_areas.into_iter().find(|(given, _)| *given) {
+        bail!(
+            "--level {level}: {name} is of areas, whose estimates are computed together: name them by --tabulation {level} or --areas FILE in place of --level"
+        );
+    }
+    Ok(())
+}
+
+/// Whether a name has the form of a census variable or of a table of them, as P1_003N or PCT12.
+fn is_variable(name: &str) -> bool {
+    let (table, number) = name.split_once('_').unwrap_or((name, "001N"));
+    let digits = table.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    let letters = table.len() - digits.len();
+    let is_table = digits.trim_end_matches(|c: char| c.is_ascii_uppercase()).bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = number.trim_end_matches('N').bytes().all(|byte| byte.is_ascii_digit());
+    (1..=3).contains(&letters) && digits.starts_with(|c: char| c.is_ascii_digit()) && is_table && is_number
+}
+
 /// The form of the file; an error for options that do not go with each other.
 fn form_of_options(args: &SurveyArgs, named: Option<Written>, constraints: Constraints, out: &Path) -> Result<Form> {
     for (given, name) in
@@ -367,9 +404,16 @@ fn form(args: &SurveyArgs, named: Option<Written>, out: &Path) -> Result<Form> {
 }
 
 /// The error of an estimation, with the option that it is about.
-fn explained(error: InputError<EstimationInput>) -> anyhow::Error {
+fn explained(error: InputError<EstimationInput>, args: &SurveyArgs) -> anyhow::Error {
     let InputError { input, error } = error;
     let Some(input) = input else { return error.into() };
+    let text = error.to_string();
+    let is_refused = |name: &&String| is_variable(name) && text.contains(&format!("{name:?}"));
+    if let (EstimationInput::Queries, Some(name)) = (&input, args.queries.iter().find(is_refused)) {
+        return anyhow!(
+            "--queries: {name} is a census variable or a table: name it by --variables {name} in place of --queries"
+        );
+    }
     let option = match input {
         EstimationInput::Truth => return multiline::hint(error).context("--truth"),
         EstimationInput::Folder => "--nmf",
