@@ -756,4 +756,129 @@ fn a_bound_from_one_side_disproves_nothing() {
     let computed = &rows(&answer)[0]["computed"];
     assert_eq!(computed["lower"].as_f64(), Some(0.0));
     assert!(computed["upper"].as_f64().is_some_and(|upper| (0.999..=1.0).contains(&upper)), "{computed}");
+    let is: Vec<&str> = [0, 8, 11].iter().map(|at| rows(&answer)[*at]["computed_is"].as_str().unwrap()).collect();
+    assert_eq!(is, ["at-most", "exact", "exact"]);
+}
+
+/// Verdicts on rows of a file beside the release `r`, whose lone total a replaced record does not move.
+fn verdicts_beside_a_total(cases: &[(&str, &str, &str)]) -> Vec<(String, Value)> {
+    let folder = tempfile::tempdir().unwrap();
+    let query = |name: &str, cells: u32| format!("[[level.query]]\nname = '{name}'\nsigma2 = 4\ncells = {cells}\n");
+    let head = "name = 'r'\ntitle = 'R'\nsource = 's'\nneighbors = 'bounded'\n[[level]]\nname = 'all'\n";
+    written(folder.path(), "r.toml", format!("{head}{}{}", query("total", 1), query("sex", 2)));
+    let values: String = (cases.iter().enumerate())
+        .map(|(place, (printed, unit, compute))| value(&format!("v{place}"), &format!("'{printed}'"), unit, compute))
+        .collect();
+    let file = written(folder.path(), "own.toml", format!("{HEAD}{values}"));
+    let output = assay(&["verify", &file, "--json"]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    rows(&answer).iter().map(|row| (row["verdict"].as_str().unwrap().to_string(), row.clone())).collect()
+}
+
+/// Without the total rho is 1/2, epsilon by Bun & Steinke 1/2 + 2 sqrt(ln(1e6) / 2) = 5.757, by the best order 5.22, of Gaussian noise 4.89, and delta at 4
+/// e^-(3.5^2 / 2) = 2.19e-3. The account has 3/4, 7.19, 6.61 and more, all of which is an upper bound.
+#[test]
+fn a_bound_of_rho_disproves_nothing() {
+    let of = |kind: &str| format!("kind = '{kind}', release = 'r.toml'");
+    let cases = [
+        ("<= 0.5", "bound", of("rho")),
+        ("at most 0.75", "bound", of("rho")),
+        ("0.9", "rho", of("rho")),
+        ("at most 5.76", "bound", of("zcdp-epsilon") + ", delta = 1e-6"),
+        ("5.757", "nats", of("zcdp-epsilon") + ", delta = 1e-6"),
+        ("at most 5.23", "bound", of("optimal-order-epsilon") + ", delta = 1e-6"),
+        ("at most 5.23", "bound", of("gdp-epsilon") + ", delta = 1e-6"),
+        ("at most 3e-3", "bound", of("zcdp-delta") + ", epsilon = 4"),
+        // Of randomized response D_a / a is at most epsilon tanh(epsilon / 2) = 0.462117, and epsilon^2 / 2 = 1/2 is a bound.
+        ("<= 0.463", "bound", "kind = 'rho', randomized-response = '1'".to_string()),
+        ("<= 0.45", "bound", "kind = 'rho', randomized-response = '1'".to_string()),
+        ("<= 0.5", "bound", "kind = 'rho', randomized-response = '1'".to_string()),
+        ("<= 0.1225", "bound", "kind = 'rho', discrete-laplace = '1/2'".to_string()),
+        // rho is at least the mean loss, epsilon tanh(epsilon / 2) = 0.122459 for one count that moves by one; a guarantee may have none.
+        ("<= 0.05", "bound", "kind = 'rho', discrete-laplace = '1/2'".to_string()),
+        ("<= 0.05", "bound", "kind = 'rho', pure = '1/2'".to_string()),
+        ("<= 1.4", "bound", "kind = 'rho', discrete-gaussian = '5x10'".to_string()),
+        ("<= 0.9", "bound", "kind = 'rho', discrete-gaussian = '5x10'".to_string()),
+        ("<= 0.9", "bound", "kind = 'rho', discrete-gaussian = '5x10', pure = '1'".to_string()),
+        ("<= 1.4", "bound", "kind = 'rho', discrete-gaussian = '5x10', pure = '1'".to_string()),
+    ];
+    let cases: Vec<(&str, &str, &str)> = cases.iter().map(|(a, b, c)| (*a, *b, c.as_str())).collect();
+    let found = verdicts_beside_a_total(&cases);
+    let expected = [
+        "undecided",
+        "agrees",
+        "differs",
+        "undecided",
+        "undecided",
+        "undecided",
+        "undecided",
+        "undecided",
+        "undecided",
+        "disproved",
+        "agrees",
+        "undecided",
+        "disproved",
+        "undecided",
+        "agrees",
+        "disproved",
+        "disproved",
+        "undecided",
+    ];
+    let words: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(words, expected);
+}
+
+/// A reduction of a bound from a bound is that of the account alone: the pair p = 1e-3, q = p / e on one event is 1-DP with rho 0.03379 and epsilon 0.9990
+/// at 1e-6, and reduces by 28.66 %, where the account has 82.6 %.
+#[test]
+fn a_reduction_of_a_guarantee_is_that_of_its_account() {
+    let pure = "kind = 'epsilon-reduction', pure = '1', delta = 1e-6";
+    let response = "kind = 'epsilon-reduction', randomized-response = '1', delta = 1e-6";
+    let gaussian = "kind = 'epsilon-reduction', discrete-gaussian = '4x3', delta = 1e-6";
+    let found = verdicts_beside_a_total(&[
+        ("28.66", "percent", pure),
+        ("82.628", "percent", pure),
+        ("101", "percent", pure),
+        ("40", "percent", "kind = 'epsilon-reduction', exponential = '1', delta = '1e-6'"),
+        ("40", "percent", "kind = 'epsilon-reduction', discrete-gaussian = '4x3', pure = '1', delta = '1e-6'"),
+        ("8", "percent", "kind = 'overall-reduction', release = 'r.toml', delta = 1e-6"),
+        // Of a mechanism that is known rho alone is a bound: its reduction is at most the number.
+        ("40", "percent", response),
+        ("90", "percent", response),
+        ("40", "percent", gaussian),
+    ]);
+    let words: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(
+        words,
+        ["undecided", "agrees", "differs", "undecided", "undecided", "undecided", "undecided", "differs", "differs"]
+    );
+    let is = |at: usize| found[at].1["computed_is"].as_str().unwrap();
+    assert_eq!([is(0), is(6), is(8)], ["account", "at-most", "exact"]);
+    assert!(found[0].1["computed"]["lower"].as_f64().is_some_and(|lower| (lower - 82.628).abs() < 1e-3));
+}
+
+/// What stands beside a guarantee is released in any case: 2.27579 at 1e-6 for one count of discrete Gaussian noise of sigma2 4.
+#[test]
+fn what_stands_beside_a_guarantee_is_a_lower_end() {
+    let both = "pure = '1', discrete-gaussian = '4'";
+    let [epsilon, delta, right] = [
+        format!("kind = 'epsilon', {both}, delta = 1e-6"),
+        format!("kind = 'delta', {both}, epsilon = 1"),
+        format!("kind = 'correct-decision', {both}, prior = '1/2'"),
+    ];
+    let found = verdicts_beside_a_total(&[
+        ("at most 2.0", "bound", &epsilon),
+        ("at most 2.3", "bound", &epsilon),
+        ("at most 3.228", "bound", &epsilon),
+        ("at most 1e-9", "bound", &delta),
+        ("at most 0.55", "bound", &right),
+        ("at most 2.0", "bound", "kind = 'epsilon', exponential = '1', discrete-gaussian = '4', delta = 1e-6"),
+        ("at least 0.98", "least", &format!("kind = 'tradeoff', {both}, alpha = '0.05'")),
+    ]);
+    let words: Vec<&str> = found.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(words, ["disproved", "undecided", "agrees", "disproved", "disproved", "disproved", "disproved"]);
+    let computed = &found[0].1["computed"];
+    let [lower, upper] = ["lower", "upper"].map(|end| computed[end].as_f64().unwrap());
+    // All digits of the upper end: 3.2274315, and not 3.23.
+    assert!((lower - 2.27579).abs() < 1e-4 && (3.2274..3.227432).contains(&upper), "{computed}");
 }

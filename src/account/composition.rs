@@ -242,6 +242,26 @@ impl Composition {
         &self.rho
     }
 
+    /// Lower bound on the least rho with which it is zero-concentrated: rho is at least every Renyi divergence over its order. Exact for Gaussian noise alone.
+    /// Zero where losses are known between two laws alone, or the noise sees a random part of the records.
+    pub fn least_rho(&self) -> Rational {
+        const BITS: u32 = 160;
+        if self.counts().iter().all(|counts| matches!(counts.law, Law::DiscreteGaussian { .. } | Law::Gaussian { .. }))
+        {
+            return Rational::clone(&self.rho);
+        }
+        if self.is_sampled() || self.below.is_some() || self.directions.is_some() || self.uniform.is_some() {
+            return Rational::new();
+        }
+        // ln M(s) = s D(1 + s) <= s (1 + s) rho, at orders near 1, 2 and 17.
+        let at = |s: Rational| {
+            let divergence = self.ln_mgf(&s, BITS).lower().to_rational()?;
+            Some(divergence / (s.clone() + s.square()))
+        };
+        let orders = [Rational::from((1, 1 << 20)), Rational::from(1), Rational::from(16)];
+        orders.into_iter().filter_map(at).max().unwrap_or_default().max(Rational::new())
+    }
+
     /// The epsilon of pure differential privacy; `None` if some noise is Gaussian, or some losses are infinite.
     pub fn pure_epsilon(&self) -> Option<Rational> {
         if let Some(directions) = self.directions() {

@@ -13,7 +13,7 @@ use dp_assay::{
         pipeline::{self, Pipeline, RuleOptions},
         published::{self, Paper},
         report::{self, Run, Section},
-        verdict::{Computed, Verdict},
+        verdict::{Bounded, Computed, Verdict},
         verify::{self, Row},
     },
 };
@@ -275,6 +275,7 @@ fn records(section: &Section) -> impl Iterator<Item = Value> {
 fn row_json(paper: &str, row: &Row) -> Value {
     let shown = |computed: &Computed| match computed {
         Computed::Value(value) => value.to_json(),
+        Computed::Bounded(Bounded::OfAccount { value, .. }) => value.to_json(),
         Computed::Bounded(bounded) => bounded.possible().to_json(),
         Computed::Statement(_) => json!(computed.shown(1)),
         Computed::NeedsData(_) => Value::Null,
@@ -286,6 +287,7 @@ fn row_json(paper: &str, row: &Row) -> Value {
         "computed": shown(&row.computed),
         "verdict": row.verdict.word(),
         "unit": row.published.unit.name(),
+        "computed_is": row.computed.is(),
         "difference": row.difference().map(|difference| difference.to_json()),
         "compute": row.published.asked(),
         "note": row.published.note,

@@ -19,12 +19,19 @@ impl Enclosure {
     }
 
     /// Both ends as decimal numbers, the lower one rounded down and the upper one rounded up, with two digits more than needed to show the
-    /// width (between 3 and `MAX_SHOWN` digits). `None` for infinite ends.
+    /// width, and at least 12: of a bound from one side alone, whose other end is far off, the end has the digits of a number. `None` for
+    /// infinite ends.
     pub fn decimals(&self) -> (Option<String>, Option<String>) {
+        const LEAST_SHOWN: usize = 12;
+        self.ends(LEAST_SHOWN)
+    }
+
+    /// The same with at least this number of digits.
+    fn ends(&self, least: usize) -> (Option<String>, Option<String>) {
         const MAX_SHOWN: usize = 1000;
         let digits = match self.agreed_digits(MAX_SHOWN) {
             MAX_SHOWN => 25,
-            digits => (digits + 3).clamp(3, MAX_SHOWN),
+            digits => (digits + 3).clamp(least, MAX_SHOWN),
         };
         (decimal(self.lower(), digits, Round::Down), decimal(self.upper(), digits, Round::Up))
     }
@@ -70,10 +77,11 @@ impl Enclosure {
 /// `inf`.
 impl fmt::Display for Enclosure {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        const LEAST_SHOWN: usize = 3;
         if let Some(digits) = out.precision() {
             return write!(out, "[{}, {}]", self.lower_text(digits), self.upper_text(digits));
         }
-        let (lower, upper) = self.decimals();
+        let (lower, upper) = self.ends(LEAST_SHOWN);
         write!(out, "[{}, {}]", lower.as_deref().unwrap_or("-inf"), upper.as_deref().unwrap_or("inf"))
     }
 }
@@ -188,6 +196,10 @@ mod tests {
             assert!(parse(&low.unwrap()).unwrap() <= parse(lower).unwrap(), "{lower}");
             assert!(parse(&high.unwrap()).unwrap() >= parse(upper).unwrap(), "{upper}");
         }
+        // A bound from one side keeps the digits of its end.
+        assert_eq!(enclosure("0", "3.2274314").decimals().1.unwrap(), "3.22743140001");
+        assert_eq!(enclosure("0.5", "0.99966465").to_json().to_string(), r#"{"lower":0.5,"upper":0.999664650001}"#);
+        assert_eq!(enclosure("0", "3.2274314").to_string(), "[0, 3.23]");
         assert_eq!(Enclosure::double(5.0, 53).to_json().to_string(), r#"{"lower":5,"upper":5}"#);
         assert_eq!(decimal(&Float::with_val(53, 1024), 3, Round::Up).unwrap(), "1030");
         assert_eq!(decimal(&Float::with_val(53, 0.0078125), 2, Round::Down).unwrap(), "0.0078");

@@ -358,6 +358,17 @@ impl Resolved {
         )
     }
 
+    /// The mechanisms that are known, composed, where guarantees alone make the account an upper bound. `None` where something else does, or where
+    /// nothing beside the guarantees is released.
+    pub fn without_guarantees(&self) -> Result<Option<Composition>> {
+        let other = self.is_release_twice || self.releases_may_be_more_private.is_some() || self.repeats_a_choice();
+        if other || !self.is_known_by_guarantee() || self.worst().is_some() {
+            return Ok(None);
+        }
+        let known = self.total.counts().iter().filter(|counts| !is_guarantee(&counts.law)).cloned().collect::<Vec<_>>();
+        if known.is_empty() { Ok(None) } else { Composition::new(known).map(Some) }
+    }
+
     /// Of what an exact number is that, after "certified": of the mechanism, of the worst one with the guarantees, or of the account alone.
     pub fn certified_for(&self) -> Certified {
         // A pair attains each guarantee. Of several mechanisms of bounded range, and of a guarantee for groups, the account is a bound.

@@ -155,7 +155,7 @@ pub struct Kind {
     /// The kind of quantity that answers the question.
     pub measure: Measure,
     /// Whether the answer depends on rho alone.
-    is_about_rho: bool,
+    pub(super) is_about_rho: bool,
     /// Reads the fields of the question.
     read: fn(&mut Fields) -> Result<Question>,
 }

@@ -5,7 +5,8 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     account_claims::{About, AccountClaim, Question},
-    verdict::{Bounded, Computed, percent_below},
+    known,
+    verdict::{Computed, percent_below},
 };
 use crate::{
     account::{
@@ -30,25 +31,26 @@ const MATCH_DECIMALS: u32 = 7;
 
 /// Computes a claim to a relative width of 10^-digits; matching noise to the width of its grid.
 pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
-    let AccountClaim { question, about, .. } = claim;
-    let exact = |value: &Rational| Enclosure::rational(value, precision::bits(digits, 64).max(256));
-    let value = match question {
-        Question::Rho => exact(&*rho(about)?),
-        Question::ZcdpEpsilon(delta) => conversions::zcdp_epsilon(&rho(about)?, delta, digits),
-        Question::ZcdpDelta(epsilon) => conversions::zcdp_delta(&rho(about)?, epsilon, digits),
-        Question::OptimalOrderEpsilon(delta) => {
-            least_zero(conversions::zcdp_epsilon_optimal(&rho(about)?, delta)?.epsilon)
-        }
-        Question::GdpEpsilon(delta) => GaussianProfile::new(rho(about)?).epsilon(delta, digits)?,
-        Question::GdpDelta(epsilon) => GaussianProfile::new(rho(about)?).delta(epsilon, digits),
-        other => return of_composition(other, &about.subject().resolve()?, digits),
-    };
-    // Of a mechanism that is known by a guarantee, rho is an upper bound, and so is what follows from it.
-    let may_be_less =
-        about.rho.is_none() && about.subject().resolve().is_ok_and(|subject| subject.is_known_by_guarantee());
-    Ok(match may_be_less {
-        true => Computed::Bounded(Bounded::AtMost { least: Rational::new(), bound: value }),
-        false => Computed::Value(value),
+    let AccountClaim { question, about, kind } = claim;
+    if !kind.is_about_rho {
+        return of_composition(question, &about.subject().resolve()?, digits);
+    }
+    let value = of_rho(question, &rho(about)?, digits)?;
+    // A rho that is given as such is the subject. That of counts is an upper bound unless all noise is Gaussian.
+    let subject = if about.rho.is_some() { None } else { about.subject().resolve().ok() };
+    known::between(subject.as_ref(), value, |least| of_rho(question, least, digits))
+}
+
+/// The answer to a question about rho alone.
+fn of_rho(question: &Question, rho: &Rho, digits: u32) -> Result<Enclosure> {
+    Ok(match question {
+        Question::Rho => Enclosure::rational(rho, precision::bits(digits, 64).max(256)),
+        Question::ZcdpEpsilon(delta) => conversions::zcdp_epsilon(rho, delta, digits),
+        Question::ZcdpDelta(epsilon) => conversions::zcdp_delta(rho, epsilon, digits),
+        Question::OptimalOrderEpsilon(delta) => least_zero(conversions::zcdp_epsilon_optimal(rho, delta)?.epsilon),
+        Question::GdpEpsilon(delta) => GaussianProfile::new(rho.clone()).epsilon(delta, digits)?,
+        Question::GdpDelta(epsilon) => GaussianProfile::new(rho.clone()).delta(epsilon, digits),
+        _ => return Err(Error::fault("a claim about counts was computed from rho")),
     })
 }
 
@@ -108,32 +110,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
             return Err(Error::fault("a claim about rho was computed from counts"));
         }
     };
-    Ok(known(question, subject, value))
-}
-
-/// The number, or what is known of it: where the mechanism is known by an upper bound alone, its risk may be smaller; and where there are several paths,
-/// the trade-off function is a convex hull that no test need attain.
-fn known(question: &Question, subject: &Resolved, value: Enclosure) -> Computed {
-    let at_most = |least: Rational, bound: Enclosure| Computed::Bounded(Bounded::AtMost { least, bound });
-    let is_hull = matches!(&subject.whole, Whole::WorstPath(_));
-    let may_be_less = subject.may_be_more_private().is_some();
-    match question {
-        Question::Tradeoff(alpha) if may_be_less || is_hull => {
-            Computed::Bounded(Bounded::AtLeast { bound: value, most: Rational::from(1 - alpha) })
-        }
-        Question::Epsilon(_)
-        | Question::Delta(_)
-        | Question::RenyiEpsilon(_)
-        | Question::PureEpsilon
-        | Question::Advantage
-            if may_be_less =>
-        {
-            at_most(Rational::new(), value)
-        }
-        Question::CorrectDecision(prior) if may_be_less => at_most(prior.clone().max(Rational::from(1 - prior)), value),
-        Question::Posterior(prior, _) if may_be_less => at_most(prior.clone(), value),
-        _ => Computed::Value(value),
-    }
+    known::known(question, subject, value, digits)
 }
 
 /// Whether the exact epsilon is below the zCDP epsilon at every delta, for each part and for all together.

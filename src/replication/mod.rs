@@ -12,7 +12,7 @@
 //! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
 //! | **claims** | for each subject a table of its claims (`claims`): names, inputs, computations |
 //! | [`claims`] | reading a claim by such a table |
-//! | [`account_claims`], `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the matching noise |
+//! | [`account_claims`], `known`, `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the matching noise |
 //! | [`formula`] | closed forms: an expression of exact numbers |
 //! | [`block_paths`] | block paths and pairs of them: the largest delta |
 //! | [`risk`] | Kazan & Reiter (2023): settings, claims, and the curves of their figures |
@@ -44,6 +44,7 @@ pub mod figures;
 mod fit;
 pub mod formula;
 pub mod gibbs;
+mod known;
 mod own_inputs;
 pub mod pipeline;
 pub mod printed;

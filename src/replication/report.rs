@@ -279,8 +279,7 @@ fn figure_list(paper: &str) -> Vec<Block> {
 
 /// An enclosure in words, short enough for a line.
 fn shown(value: &Enclosure) -> String {
-    let (lower, upper) = value.decimals();
-    format!("[{}, {}]", lower.unwrap_or_else(|| "-inf".to_string()), upper.unwrap_or_else(|| "inf".to_string()))
+    value.to_string()
 }
 
 /// The rows of the pipeline: a label, and its value.

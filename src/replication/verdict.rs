@@ -140,13 +140,24 @@ pub enum Bounded {
         /// No mechanism is above it.
         most: Rational,
     },
+    /// That of the account, where the mechanism's own may be smaller or larger: a comparison of two bounds.
+    OfAccount {
+        /// No mechanism is below it.
+        least: Rational,
+        /// The account's.
+        value: Enclosure,
+        /// No mechanism is above it.
+        most: Rational,
+    },
 }
 
 impl Bounded {
-    /// The bound.
+    /// The bound, or the account's own number.
     pub fn bound(&self) -> &Enclosure {
         match self {
-            Bounded::AtMost { bound, .. } | Bounded::AtLeast { bound, .. } => bound,
+            Bounded::AtMost { bound, .. }
+            | Bounded::AtLeast { bound, .. }
+            | Bounded::OfAccount { value: bound, .. } => bound,
         }
     }
 
@@ -155,6 +166,10 @@ impl Bounded {
         match self {
             Bounded::AtMost { least, bound } => Enclosure::rational(least, bound.upper().prec()).hull(bound),
             Bounded::AtLeast { bound, most } => bound.hull(&Enclosure::rational(most, bound.lower().prec())),
+            Bounded::OfAccount { least, value, most } => {
+                let exact = |end: &Rational| Enclosure::rational(end, value.lower().prec());
+                value.hull(&exact(least)).hull(&exact(most))
+            }
         }
     }
 
@@ -165,6 +180,9 @@ impl Bounded {
         match self {
             Bounded::AtMost { least, bound } => Bounded::AtMost { least: exact(least), bound: scaled(bound) },
             Bounded::AtLeast { bound, most } => Bounded::AtLeast { bound: scaled(bound), most: exact(most) },
+            Bounded::OfAccount { least, value, most } => {
+                Bounded::OfAccount { least: exact(least), value: scaled(value), most: exact(most) }
+            }
         }
     }
 
@@ -173,6 +191,7 @@ impl Bounded {
         match self {
             Bounded::AtMost { bound, .. } => format!("at most {}", bound.upper_text(digits)),
             Bounded::AtLeast { bound, .. } => format!("at least {}", bound.lower_text(digits)),
+            Bounded::OfAccount { value, .. } => format!("{} by the account", value.shown(digits)),
         }
     }
 }
@@ -218,6 +237,17 @@ impl Computed {
             Computed::Statement(_) | Computed::NeedsData(_) => {
                 Err(Error::fault("a statement was computed where a value was needed"))
             }
+        }
+    }
+
+    /// Of what it is a number, in JSON: the mechanism's own, a bound, or the account's alone; `None` for what is no number.
+    pub fn is(&self) -> Option<&'static str> {
+        match self {
+            Computed::Value(_) => Some("exact"),
+            Computed::Bounded(Bounded::AtMost { .. }) => Some("at-most"),
+            Computed::Bounded(Bounded::AtLeast { .. }) => Some("at-least"),
+            Computed::Bounded(Bounded::OfAccount { .. }) => Some("account"),
+            Computed::Statement(_) | Computed::NeedsData(_) => None,
         }
     }
 

@@ -114,7 +114,10 @@ impl Row {
     pub fn sentences(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(self.difference_in_words());
-        all.extend(self.digits_held().map(|digits| format!("It holds to {digits} digits.")));
+        all.extend(self.digits_held().map(|digits| match digits {
+            1 => "It holds to 1 digit.".to_string(),
+            _ => format!("It holds to {digits} digits."),
+        }));
         all.extend(
             (self.published.chosen.as_ref())
                 .map(|chosen| format!("Chosen for this test, and not by the text: {chosen}.")),
