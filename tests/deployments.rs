@@ -103,7 +103,17 @@ fn verdicts_are_those_of_the_arguments() {
         all.iter().filter(|one| one.verdict == verdict).map(|one| one.deployment.name.as_str()).collect()
     };
     assert_eq!(of(Verdict::Disproved), ["recurve-ohmconnect-paper"]);
-    assert_eq!(of(Verdict::Differs), ["census-2020-pl94", "census-2020-ddhca"]);
+    // 19.61 is the sum of both printed epsilons: right as read, and not as one account.
+    assert_eq!(of(Verdict::Differs), ["census-2020-ddhca"]);
+    let pl94 = all.iter().find(|one| one.deployment.name == "census-2020-pl94").unwrap();
+    let epsilon = pl94.rows.iter().find(|row| row.published.id == "epsilon").unwrap();
+    assert_eq!((pl94.verdict, epsilon.verdict.word()), (Verdict::Agrees, "agrees-as-read"));
+    assert_eq!(pl94.deployment.printed_by, PrintedBy::SecondHand);
+    // A disproved deployment about persons names its correction, and no other one does.
+    let corrected = |one: &&Judged| one.deployment.corrected_by.is_some();
+    let wrong = all.iter().filter(|one| one.verdict == Verdict::Disproved).map(|one| one.deployment.name.as_str());
+    let named: Vec<&str> = all.iter().filter(corrected).map(|one| one.deployment.name.as_str()).collect();
+    assert_eq!(named, wrong.collect::<Vec<_>>());
     // Its codebook is quoted; everything else is what the authors of an entry wrote.
     assert_eq!(of(Verdict::ContradictsItself), ["meta-url-shares"]);
     assert_eq!(
@@ -176,10 +186,20 @@ fn the_common_scale_is_that_of_a_calculation_by_hand() {
     let distance: f64 = (-8..=8).map(|x| (mass(x) - mass(x - 1)).max(0.0)).sum();
     assert!(sipp.epsilon.is_none() && sipp.is_exact);
     assert!((sipp.correct.upper().to_f64() - (1.0 + distance) / 2.0).abs() < 1e-9);
-    // S-DHC: certified, and below both accounts of its rho.
-    let sdhc = scale("census-2020-sdhc");
-    assert!(sdhc.is_exact && sdhc.epsilon.as_ref().unwrap().is_tight(8));
-    for name in ["wikimedia-page-views", "census-2020-pl94-units", "census-2020-sdhc"] {
+    // An account that counts a total twice, which a replaced record does not move, is an upper bound, below both accounts of its rho.
+    for name in ["census-2020-pl94-units", "census-2020-sdhc"] {
+        let bound = scale(name);
+        let (epsilon, upper) = (bound.epsilon.as_ref().unwrap(), bound.epsilon_text());
+        assert!(!bound.is_exact && *epsilon.lower() == 0 && upper.starts_with("<= "), "{name}: {upper}");
+        assert!(bound.correct.lower().to_f64() == 0.5 && bound.by.contains("an upper bound"), "{name}: {}", bound.by);
+        for (account, other) in &bound.accounts {
+            let Some(other) = other else { continue };
+            assert!(epsilon.upper() <= other.upper(), "{name}: {account}");
+        }
+    }
+    // Four guarantees composed, whose account RDP cannot be distinguished from: the first names it.
+    assert_eq!(scale("linkedin-hiring").by, "composition of the guarantees");
+    for name in ["wikimedia-page-views"] {
         let exact = scale(name);
         assert!(exact.is_exact && exact.epsilon.as_ref().unwrap().is_tight(8), "{name}");
         for (account, epsilon) in &exact.accounts {
@@ -254,14 +274,23 @@ fn a_wrong_figure_in_any_field_that_another_determines_is_found() {
         ("noise scale = 10", "noise scale = 40", "noise", 35),
         ("sensitivity = 1,", "sensitivity = 2,", "noise", 35),
         ("\\\\(\\epsilon\\\\) = 0.1 (", "\\\\(\\epsilon\\\\) = 0.2 (", "noise", 35),
-        ("below \\\\(\\tau\\\\) = 90", "below \\\\(\\tau\\\\) = 80", "symbol", 29),
-        ("'2024-05-01'", "'2023-05-01'", "date", 13),
         ("Zero-concentrated DP", "Pure DP", "variant", 21),
     ] {
         assert!(ENTRY.contains(right), "{right}");
         let (verdict, said) = verdict_of(&ENTRY.replacen(right, wrong, 1));
         assert!(matches!(verdict, Verdict::EntryContradictsItself), "{wrong}: {verdict:?} {said:?}");
         assert!(said.iter().any(|words| words.starts_with(&format!("{rule} line {line}:"))), "{wrong}: {said:?}");
+    }
+    // A slip outside of the privacy parameters is a remark, and no verdict.
+    for (right, wrong, rule, line) in [
+        ("below \\\\(\\tau\\\\) = 90", "below \\\\(\\tau\\\\) = 80", "symbol", 29),
+        ("'2024-05-01'", "'2023-05-01'", "date", 13),
+    ] {
+        assert!(ENTRY.contains(right), "{right}");
+        let entry = Entry::parse("made-up.yaml", &ENTRY.replacen(right, wrong, 1)).unwrap();
+        let found = registry::judge(entry, &delta(), 12).unwrap();
+        let slips: Vec<_> = found.slips.iter().map(|slip| (slip.rule, slip.line)).collect();
+        assert_eq!((found.verdict, slips), (Verdict::Agrees, vec![(rule, line)]));
     }
     // Both the field and its text: only the conversion from rho is left. What rho proves holds with a larger epsilon, and a smaller one is not
     // decided by rho: noise of another law may have it.
@@ -297,6 +326,30 @@ fn the_own_entry_with_its_rho_agrees() {
     let found = registry::judge(entry, &delta(), 12).unwrap();
     assert_eq!(found.verdict, Verdict::Agrees, "{:?}", found.findings);
     assert!(!found.missing.iter().any(|missing| missing.contains("scale of the noise")), "{:?}", found.missing);
+    // The printed pair is smaller than what its rho gives.
+    let scale = found.scale.unwrap();
+    let upper = scale.epsilon.as_ref().unwrap().upper().to_f64();
+    assert!((3.71..3.72).contains(&upper), "{upper}");
+    assert!(scale.accounts.iter().any(|(name, _)| name == "zCDP (best order)"), "{:?}", scale.accounts);
+}
+
+/// A pair that is printed beside a rho holds as well: the smaller of both bounds, and both directions of it.
+#[test]
+fn the_pair_beside_a_rho_is_not_forgotten() {
+    let parameters = "      epsilon: 1.0\n      delta: 1.0e-06\n      rho: 0.5\n";
+    let text = ENTRY.replace("      epsilon: 2.0\n      delta: 1.0e-05\n      rho: 0.0834\n", parameters);
+    assert_ne!(text, ENTRY);
+    let at = |delta: &str| {
+        let entry = Entry::parse("made-up.yaml", &text).unwrap();
+        registry::judge(entry, &delta.parse().unwrap(), 12).unwrap().scale.unwrap()
+    };
+    // (1, 1e-6): 1 - (1 - 1e-6) / (1 + e) = 0.731058, where rho 1/2 gives 73.96.
+    let scale = at("1e-6");
+    assert_eq!((scale.epsilon_text().as_str(), scale.right_of_100().as_str()), ("<= 1", "73.11"));
+    // At a smaller delta rho alone says something: 1/2 + 2 sqrt(ln(1e8) / 2) = 6.57 at most.
+    let scale = at("1e-8");
+    let upper = scale.epsilon.as_ref().unwrap().upper().to_f64();
+    assert!((5.0..6.57).contains(&upper) && scale.right_of_100() == "73.11", "{upper}");
 }
 
 /// Anything that the schema does not allow is refused with its line, and so is text that can grow or be read in two ways.
@@ -443,7 +496,7 @@ fn the_answer_has_its_contract_and_its_exit_status() {
         ] {
             assert!(one.get(key).is_some(), "{}: {key}", one["name"]);
         }
-        assert!(["curator", "paper", "registry"].contains(&one["printed_by"].as_str().unwrap()));
+        assert!(["curator", "paper", "second-hand", "registry"].contains(&one["printed_by"].as_str().unwrap()));
     }
     let one = answer(&["deployments", "google-mobility", "--delta", "1e-9"], 0);
     let mobility = &one["deployments"][0];

@@ -2,6 +2,9 @@
 //! a report which names their place does not account for them again.
 //!
 //! `scripts/reproduce` computes the file again. A test compares the lines of one delta with what this program computes.
+//!
+//! The composition of releases whose combinations of block paths take minutes is kept in data/deployments/composed.csv, at single deltas: a test that
+//! `scripts/reproduce` runs computes each line again.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -15,6 +18,8 @@ use crate::{
 
 /// The file.
 const FILE: &str = include_str!("../../data/deployments/epsilons.csv");
+/// The compositions: a deployment, a delta, its releases, upper bounds of epsilon there and of the probability of a correct decision at prior 1/2.
+const COMPOSED: &str = include_str!("../../data/deployments/composed.csv");
 
 /// An epsilon at a delta, and whether it is exact.
 type Kept = (Rational, Enclosure, bool);
@@ -28,8 +33,35 @@ pub(super) fn kept(name: &str, delta: &Delta) -> Option<OnScale> {
         }
         all
     });
+    if let Some(composed) = composed(name, delta) {
+        return Some(composed);
+    }
     let (_, epsilon, is_exact) = KEPT.get(name)?.iter().find(|(known, ..)| known == &**delta)?;
     Some(OnScale::of_epsilon(delta, Some(epsilon.clone()), *is_exact))
+}
+
+/// The composition of a deployment's releases at a delta, where it is kept: an upper bound.
+pub(super) fn composed(name: &str, delta: &Delta) -> Option<OnScale> {
+    let mut lines = COMPOSED.lines().skip(1).filter_map(Composed::read);
+    let line = lines.find(|line| line.name == name && *line.delta == **delta)?;
+    Some(OnScale::of_kept(delta, &line.epsilon, &line.correct))
+}
+
+/// A line of the compositions. Its decimals are rounded up.
+struct Composed {
+    name: &'static str,
+    delta: Delta,
+    epsilon: Enclosure,
+    correct: Enclosure,
+}
+
+impl Composed {
+    fn read(line: &'static str) -> Option<Composed> {
+        const BITS: u32 = 64;
+        let [name, delta, _, epsilon, correct] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
+        let bound = |text| Some(Enclosure::rational(&rational::parse(text).ok()?, BITS));
+        Some(Composed { name, delta: delta.parse().ok()?, epsilon: bound(epsilon)?, correct: bound(correct)? })
+    }
 }
 
 /// A line of the file. Its decimals are rounded outward.
@@ -43,12 +75,13 @@ fn read(line: &str) -> Option<(&str, Kept)> {
 
 #[cfg(test)]
 mod tests {
-    use std::{env, fs};
+    use std::{env, fs, sync::Arc};
 
     use super::*;
     use crate::{
-        deployments::{bundled, origin::Group, scale::Basis, yardstick},
+        deployments::{bundled, judge, origin::Group, scale::Basis, yardstick},
         numeric::parallel,
+        release::Release,
     };
 
     const HEADING: &str = "name,delta,epsilon_lower,epsilon_upper,exact";
@@ -56,6 +89,8 @@ mod tests {
     const POWERS: std::ops::RangeInclusive<u32> = 1..=15;
     /// As `assay deployments` computes releases together.
     const DIGITS_TOGETHER: u32 = 8;
+    /// The digits of the ends of one release or of counts.
+    const SHOWN: usize = yardstick::DIGITS as usize + 3;
     /// Names the file to write.
     const OUT: &str = "ASSAY_EPSILONS";
 
@@ -69,11 +104,13 @@ mod tests {
             let is_one = matches!(basis, Basis::Counts(_));
             let found = basis.epsilon_at(&delta, if is_one { yardstick::DIGITS } else { DIGITS_TOGETHER }).unwrap();
             let epsilon = found.epsilon?;
-            // A bound is the interval from zero to it.
-            let (lower, upper, exact) = match (found.is_exact, epsilon.decimals()) {
-                (true, (lower, upper)) => (lower?, upper?, "yes"),
-                (false, _) => ("0".to_string(), epsilon.upper_text(8), "no"),
+            // Three digits more than are proven. A bound is the interval from zero to it.
+            let shown = if is_one { SHOWN } else { DIGITS_TOGETHER as usize };
+            let (lower, exact) = match found.is_exact {
+                true => (epsilon.lower_text(shown), "yes"),
+                false => ("0".to_string(), "no"),
             };
+            let upper = epsilon.upper_text(shown);
             Some(format!("{},{text},{lower},{upper},{exact}", one.name))
         };
         of_persons.filter_map(line).collect()
@@ -85,6 +122,39 @@ mod tests {
         let Some(path) = env::var_os(OUT) else { panic!("{OUT} names the file to write") };
         let lines = parallel::map(&POWERS.collect::<Vec<_>>(), |power| lines_at(*power)).concat();
         fs::write(path, format!("{HEADING}\n{}\n", lines.join("\n"))).unwrap();
+    }
+
+    /// Each line of the compositions, from its releases.
+    #[test]
+    #[ignore = "minutes in a release build: scripts/reproduce runs it"]
+    fn compositions_are_what_is_computed() {
+        for line in COMPOSED.lines().skip(1) {
+            let read = Composed::read(line).unwrap();
+            let names = line.split(',').nth(2).unwrap();
+            let releases = names.split(" + ").map(|name| Arc::new(Release::find(name).unwrap())).collect();
+            let found = Basis::Together(releases).at(&read.delta, DIGITS_TOGETHER).unwrap();
+            let epsilon = found.epsilon.unwrap().upper_text(6);
+            assert_eq!(line.split(',').nth(3), Some(epsilon.as_str()), "{names}");
+            assert!(found.correct.upper() <= read.correct.upper(), "{line}");
+        }
+    }
+
+    /// The composition is below what the sum of both rho alone gives, and stands among the accounts.
+    #[test]
+    fn compositions_are_kept_where_they_take_minutes() {
+        assert!(COMPOSED.lines().skip(1).all(|line| Composed::read(line).is_some()) && COMPOSED.lines().count() > 1);
+        let delta: Delta = "1e-5".parse().unwrap();
+        let dhc = bundled::find(&["census-2020-dhc".to_string()]).unwrap().remove(0);
+        let by_rho = dhc.basis.as_ref().unwrap().at(&delta, 8).unwrap();
+        let judged = judge::judge(dhc, &delta, 8).unwrap().scale.unwrap();
+        let upper = |scale: &OnScale| scale.epsilon.as_ref().unwrap().upper().to_f64();
+        // 33.4035948 was computed; the kept decimal 33.4036 is rounded up once more as it is shown.
+        assert_eq!(judged.epsilon_text(), "<= 33.4037");
+        assert!(upper(&judged) < upper(&by_rho) && judged.correct.upper() <= by_rho.correct.upper());
+        assert_eq!(judged.accounts.len(), by_rho.accounts.len() + 1);
+        // The yardstick has the same number, and at another delta the account of rho.
+        assert_eq!(kept("census-2020-dhc", &delta).unwrap().epsilon_text(), "<= 33.4037");
+        assert!(kept("census-2020-dhc", &"1e-6".parse().unwrap()).is_none());
     }
 
     #[test]

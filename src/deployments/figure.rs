@@ -50,7 +50,7 @@ pub fn chart(rows: &[Row], delta: &Delta) -> Figure {
             x: axis(),
             y: Axis::names(chunk.iter().map(|(row, _)| shortened(row.name))),
             series: vec![
-                Series::dots("at most, by what is printed", Ink::Vermillion, places(false)),
+                Series::dots("at most, by what is known", Ink::Vermillion, places(false)),
                 Series::dots("exact", Ink::Blue, places(true)),
             ],
         }

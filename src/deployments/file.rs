@@ -73,6 +73,8 @@ pub struct Deployment {
     pub basis: Option<Basis>,
     /// Contradictions of the source with itself that are no numbers.
     pub contradictions: Vec<String>,
+    /// The deployment with the corrected parameters, where those of this one are disproved: no yardstick has them.
+    pub corrected_by: Option<String>,
     /// Missing facts.
     pub missing: Vec<String>,
     /// Remarks.
@@ -151,6 +153,7 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
     let mut text = |name: &'static str| fields.text(name).map(|text| text.map(Spanned::into_inner));
     let registry = text("registry")?;
     let (status, date) = (text("entry-status")?, text("entry-date")?);
+    let corrected_by = text("corrected-by")?;
     let printed = Headline { epsilon: text("epsilon")?, delta: text("delta")?, rho: text("rho")? };
     let mut texts = |name: &'static str| -> Result<Vec<String>> {
         Ok(fields.texts(name)?.into_iter().map(Spanned::into_inner).collect())
@@ -188,6 +191,7 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
         printed,
         basis,
         contradictions,
+        corrected_by,
         missing,
         remarks,
         paper,

@@ -1,6 +1,6 @@
 //! A deployment judged: every printed figure recomputed, the mechanism on the common scale, the verdict and its reasons.
 
-use super::{file::Deployment, origin::PrintedBy, scale::OnScale, verdict::Verdict};
+use super::{epsilons, file::Deployment, origin::PrintedBy, scale::OnScale, verdict::Verdict};
 use crate::{
     account::Delta,
     error::Result,
@@ -36,6 +36,10 @@ pub fn judge_all(deployments: Vec<Deployment>, delta: &Delta, digits: u32) -> Re
 pub fn judge(deployment: Deployment, delta: &Delta, digits: u32) -> Result<Judged> {
     let rows = verify::verify(&deployment.paper)?;
     let scale = deployment.basis.as_ref().map(|basis| basis.at(delta, digits)).transpose()?;
+    let scale = match (epsilons::composed(&deployment.name, delta), scale) {
+        (Some(composed), Some(scale)) => Some(composed.beside(scale)),
+        (composed, scale) => composed.or(scale),
+    };
     let verdict = verdict(&rows, &deployment);
     let reasons = reasons(&deployment, &rows, verdict);
     let slips = rows.iter().filter(|row| row.verdict == OfRow::Misprint).map(sentence).collect();
@@ -47,7 +51,7 @@ pub fn judge(deployment: Deployment, delta: &Delta, digits: u32) -> Result<Judge
 fn verdict(rows: &[Row], deployment: &Deployment) -> Verdict {
     let contradiction = match deployment.printed_by {
         PrintedBy::Registry => Verdict::EntryContradictsItself,
-        PrintedBy::Curator | PrintedBy::Paper => Verdict::ContradictsItself,
+        PrintedBy::Curator | PrintedBy::Paper | PrintedBy::SecondHand => Verdict::ContradictsItself,
     };
     let of_row = |row: &Row| match (row.verdict, row.published.same_source) {
         (OfRow::Disproved, _) => Some(Verdict::Disproved),

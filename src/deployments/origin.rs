@@ -11,20 +11,27 @@ pub enum PrintedBy {
     Curator,
     /// A paper.
     Paper,
+    /// Another text that quotes the curator, whose own document was not read.
+    SecondHand,
     /// An entry of the registry, which its authors write.
     Registry,
 }
 
 impl PrintedBy {
     /// All of them, by their names in files.
-    pub const ALL: [(&'static str, PrintedBy); 3] =
-        [("curator", PrintedBy::Curator), ("paper", PrintedBy::Paper), ("registry", PrintedBy::Registry)];
+    pub const ALL: [(&'static str, PrintedBy); 4] = [
+        ("curator", PrintedBy::Curator),
+        ("paper", PrintedBy::Paper),
+        ("second-hand", PrintedBy::SecondHand),
+        ("registry", PrintedBy::Registry),
+    ];
 
     /// The word in files and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             PrintedBy::Curator => "curator",
             PrintedBy::Paper => "paper",
+            PrintedBy::SecondHand => "second-hand",
             PrintedBy::Registry => "registry",
         }
     }
@@ -34,6 +41,7 @@ impl PrintedBy {
         match self {
             PrintedBy::Curator => "the curator's document",
             PrintedBy::Paper => "a paper",
+            PrintedBy::SecondHand => "another text, second hand",
             PrintedBy::Registry => "the registry's entry",
         }
     }

@@ -89,9 +89,26 @@ impl OnScale {
     /// An epsilon alone, of known noise: without the other accounts, and with a probability of a correct decision that is not computed. From zero
     /// where it is a bound.
     pub(super) fn of_epsilon(delta: &Delta, epsilon: Option<Enclosure>, is_exact: bool) -> OnScale {
-        let (delta, by) = (delta.clone(), if is_exact { EXACT } else { TOGETHER }.to_string());
+        let (delta, by) = (delta.clone(), if is_exact { EXACT } else { ACCOUNT }.to_string());
         let correct = from(0.5, &Enclosure::double(1.0, 64));
         OnScale { delta, epsilon, is_exact, as_printed: None, by, accounts: Vec::new(), correct }
+    }
+
+    /// The same mechanism by what else is printed of it: all accounts of both, and the smaller bound of either.
+    pub(super) fn beside(self, other: OnScale) -> OnScale {
+        let is_other = match (&self.epsilon, &other.epsilon) {
+            (Some(own), Some(its)) => its.upper() < own.upper(),
+            (own, its) => own.is_none() && its.is_some(),
+        };
+        let is_more_correct = other.correct.upper() < self.correct.upper();
+        let correct = if is_more_correct { &other } else { &self }.correct.clone();
+        let accounts = self.accounts.iter().chain(&other.accounts).cloned().collect();
+        OnScale { accounts, correct, ..if is_other { other } else { self } }
+    }
+
+    /// Releases composed, by kept upper bounds of their epsilon and of the probability of a correct decision.
+    pub(super) fn of_kept(delta: &Delta, epsilon: &Enclosure, correct: &Enclosure) -> OnScale {
+        bounded(delta, vec![(TOGETHER.to_string(), Some(epsilon.clone()))], correct)
     }
 
     /// The epsilon as text: a number if it is exact, `<=` and the bound otherwise, and a dash where nothing follows.
@@ -136,7 +153,10 @@ impl Basis {
         if resolved.is_known_by_guarantee() {
             return self.at(delta, digits);
         }
-        Ok(OnScale::of_epsilon(delta, epsilon_of(&resolved.whole, delta, digits)?, true))
+        let is_exact = resolved.may_be_more_private().is_none();
+        let epsilon = epsilon_of(&resolved.whole, delta, digits)?;
+        let epsilon = if is_exact { epsilon } else { epsilon.map(|bound| from(0.0, &bound)) };
+        Ok(OnScale::of_epsilon(delta, epsilon, is_exact))
     }
 }
 
@@ -151,10 +171,16 @@ fn at_half(account: &impl Account, digits: u32) -> Result<Enclosure> {
 
 /// The name of the account of known noise.
 const EXACT: &str = "exact";
+/// The name of the account of known noise that the mechanism may have more of.
+const ACCOUNT: &str = "the account of its noise, an upper bound";
 /// The name of the account of releases together.
 const TOGETHER: &str = "the releases composed, the worst of all combinations of block paths";
 /// The name of the account of guarantees by their dominating pairs.
 const COMPOSED: &str = "composition of the guarantees";
+/// The name of the account by the sum of pure epsilons.
+const BASIC: &str = "pure DP (basic composition)";
+/// The name of the account of one mechanism with that sum, which has a slightly smaller epsilon at a delta.
+const AT_DELTA: &str = "pure DP at this delta";
 /// The name of the account of one guarantee of which nothing else is known.
 const PRINTED: &str = "pure DP, of which nothing else is known";
 
@@ -164,12 +190,12 @@ fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     let epsilon = epsilon_of(account, delta, digits)?;
     let mut accounts = standard(account, epsilon.is_some(), delta, digits)?;
     let correct = at_half(account, digits)?;
-    let is_exact = !resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
-    if is_exact {
+    let is_guarantee = resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
+    if !is_guarantee && resolved.may_be_more_private().is_none() {
         let (by, as_printed) = (EXACT.to_string(), None);
-        return Ok(OnScale { delta: delta.clone(), epsilon, is_exact, as_printed, by, accounts, correct });
+        return Ok(OnScale { delta: delta.clone(), epsilon, is_exact: true, as_printed, by, accounts, correct });
     }
-    accounts.insert(0, (COMPOSED.to_string(), epsilon));
+    accounts.insert(0, (if is_guarantee { COMPOSED } else { ACCOUNT }.to_string(), epsilon));
     Ok(bounded(delta, accounts, &correct))
 }
 
@@ -240,17 +266,25 @@ fn of_pure(parts: &[PurePart], delta: &Delta, digits: u32) -> Result<OnScale> {
         [PurePart { epsilon, count: 1 }] => Some(epsilon.clone()),
         _ => None,
     };
-    // Of one part nothing is known but what is printed.
+    // Of one part nothing is known but what is printed. Where the printed number stands for one that is hardly smaller, it is the account as well.
     let as_printed = |found: OnScale| {
-        let found = nearly(found, &total);
-        if only.is_some() { OnScale { by: PRINTED.to_string(), ..found } } else { found }
+        let mut found = nearly(found, &total);
+        if only.is_some() {
+            found.by = PRINTED.to_string();
+        } else if found.as_printed.is_some() {
+            found.by = BASIC.to_string();
+        }
+        if found.as_printed.is_some() {
+            found.accounts.retain(|(name, _)| name != AT_DELTA);
+        }
+        found
     };
     if let Some(own) = own.as_ref().filter(|_| only.is_none()) {
         accounts.push((COMPOSED.to_string(), epsilon_of(own, delta, digits)?));
     }
     accounts.extend([
-        ("pure DP (basic composition)".to_string(), Some(Enclosure::rational(&total, bits))),
-        ("pure DP at this delta".to_string(), Some(pure_at(&total, delta, bits))),
+        (BASIC.to_string(), Some(Enclosure::rational(&total, bits))),
+        (AT_DELTA.to_string(), Some(pure_at(&total, delta, bits))),
     ]);
     if parts.iter().map(|part| part.count).sum::<u64>() > 1 {
         accounts.push(("advanced composition".to_string(), Some(advanced(parts, delta, bits))));
@@ -307,6 +341,7 @@ fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Resul
     let as_printed = (format!("the pair as printed, at delta = {own}"), holds.then(|| printed.clone()));
     let at_delta =
         by_pair.filter(|_| **own < **delta).map(|account| epsilon_of(&account, delta, digits)).transpose()?;
+    let by_printed = as_printed.0.clone();
     let accounts = match at_delta {
         Some(least) => vec![("a mechanism with this pair, at this delta".to_string(), least), as_printed],
         None => vec![as_printed],
@@ -326,8 +361,13 @@ fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Resul
     }
     let found = bounded(delta, accounts, &correct);
     let is_printed = **own == **delta;
-    let found = nearly(found, epsilon);
-    Ok(OnScale { as_printed: is_printed.then(|| epsilon.clone()).or(found.as_printed), ..found })
+    let mut found = nearly(found, epsilon);
+    found.as_printed = is_printed.then(|| epsilon.clone()).or(found.as_printed);
+    if found.as_printed.is_some() {
+        found.accounts.retain(|(name, _)| *name == by_printed);
+        found.by = by_printed;
+    }
+    Ok(found)
 }
 
 /// The printed number in place of an upper end that is below it by less than a thousandth: 4 and not 3.99999.
@@ -340,11 +380,13 @@ fn nearly(found: OnScale, printed: &Rational) -> OnScale {
 
 /// The scale where only bounds are known: the smallest of the accounts.
 fn bounded(delta: &Delta, accounts: Vec<(String, Option<Enclosure>)>, correct: &Enclosure) -> OnScale {
-    let known = accounts.iter().filter_map(|(name, epsilon)| epsilon.as_ref().map(|epsilon| (name, epsilon)));
-    let least = known.min_by(|a, b| a.1.upper().total_cmp(b.1.upper()));
+    let known = || accounts.iter().filter_map(|(name, epsilon)| epsilon.as_ref().map(|epsilon| (name, epsilon)));
+    let least = known().min_by(|a, b| a.1.upper().total_cmp(b.1.upper()));
+    // Accounts that cannot be distinguished from it are the same number: the first of them names it.
+    let first = |least: &Enclosure| known().find(|(_, one)| one.lower() <= least.upper()).map(|(name, _)| name);
     // Where no account is finite, nothing follows at this delta.
     let (by, epsilon) = match least {
-        Some((by, least)) => (by.clone(), Some(from(0.0, least))),
+        Some((by, least)) => (first(least).unwrap_or(by).clone(), Some(from(0.0, least))),
         None => ("no account, as none is finite at this delta".to_string(), None),
     };
     let correct = from(0.5, correct);

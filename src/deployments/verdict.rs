@@ -40,6 +40,14 @@ impl Verdict {
         }
     }
 
+    /// The words in a cell of a table.
+    pub fn in_table(self) -> String {
+        match self {
+            Verdict::NotEnoughSaid => self.said().to_string(),
+            verdict => verdict.word().to_string(),
+        }
+    }
+
     /// The words in a sentence about `count` deployments.
     pub fn of(self, count: usize) -> &'static str {
         match (self, count) {

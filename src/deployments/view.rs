@@ -146,6 +146,12 @@ impl Check {
     }
 }
 
+/// A slip outside of the privacy parameters, a sentence.
+fn slip(finding: &Finding) -> String {
+    let Finding { field, line, words, .. } = finding;
+    format!("line {line}, {field}: {words}: a slip outside of the privacy parameters.")
+}
+
 impl From<&JudgedEntry> for View {
     fn from(judged: &JudgedEntry) -> View {
         let entry = &judged.entry;
@@ -190,7 +196,7 @@ impl From<&JudgedEntry> for View {
             scale: judged.scale.clone(),
             verdict: judged.verdict,
             reasons,
-            remarks: Vec::new(),
+            remarks: judged.slips.iter().map(slip).collect(),
             missing: judged.missing.clone(),
             checks: judged.findings.iter().map(Check::of_finding).collect(),
         }

@@ -51,7 +51,9 @@ pub struct Place {
 impl Yardstick {
     /// That of the bundled deployments. At powers of ten their epsilons are kept, elsewhere they are computed.
     pub fn at(delta: &Delta) -> Result<Yardstick> {
-        let is_of_persons = |deployment: &Deployment| deployment.group == Group::Person;
+        // Parameters that are disproved are no yardstick; the corrected ones are.
+        let is_of_persons =
+            |deployment: &Deployment| deployment.group == Group::Person && deployment.corrected_by.is_none();
         let all: Vec<Deployment> = bundled::find(&[])?.into_iter().filter(is_of_persons).collect();
         let known = |deployment: &Deployment| match epsilons::kept(&deployment.name, delta) {
             Some(kept) => Ok(Some(kept)),
@@ -123,6 +125,9 @@ mod tests {
         assert_eq!(yardstick.marks[printed].most(), Rational::from((1, 5)));
         assert_eq!(at("1/5"), Place { smaller: printed, same: 1, larger: all - printed - 1 });
         assert!(yardstick.marks.is_sorted_by_key(Mark::most));
+        // What is disproved is not beside its correction.
+        assert!(yardstick.marks.iter().all(|mark| mark.name != "recurve-ohmconnect-paper"));
+        assert!(yardstick.marks.iter().any(|mark| mark.name == "recurve-ohmconnect-registry"));
         // A pair at a larger delta says nothing at a smaller one.
         let small = Yardstick::at(&"1e-12".parse().unwrap()).unwrap();
         assert!(small.silent.iter().any(|name| name == "microsoft-ctdc"), "{:?}", small.silent);

@@ -82,7 +82,7 @@ fn all(found: &Found) -> Result<Markup> {
         &format!(
             "The epsilon of each deployment at delta = {delta}, by the unit for which it holds, the largest first"
         ),
-        "Squares: an upper bound from what is printed. Circles: exact, where noise and counts are known. Approximate places; the table has the numbers.",
+        "Squares: an upper bound by what is known. Circles: exact, where noise and counts are known. Approximate places; the table has the numbers.",
     )?;
     let inner = html! {
         div.said {
@@ -94,7 +94,7 @@ fn all(found: &Found) -> Result<Markup> {
         @if let Some(heading) = heading { h3 { (heading) } }
         div.scroll tabindex="0" role="group" aria-label=(heading.unwrap_or("All entries")) {
             table.all {
-                caption { span { "≤: an upper bound from what is printed; without a sign: exact, to the last digit shown." } }
+                caption { span { "≤: an upper bound by what is known; without a sign: exact, to the last digit shown." } }
                 thead {
                     tr {
                         th scope="col" { "deployment" }

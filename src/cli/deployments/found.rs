@@ -68,7 +68,7 @@ impl Found {
             let [epsilon, right] = on_scale(view);
             let per = view.per.clone().unwrap_or_else(|| "-".to_string());
             let by = view.printed_by.word().to_string();
-            vec![view.name.clone(), per, view.printed.shown(), by, epsilon, right, view.verdict.word().to_string()]
+            vec![view.name.clone(), per, view.printed.shown(), by, epsilon, right, view.verdict.in_table()]
         };
         let heading = ["name", "per", "printed", "printed by", &self.epsilon_heading(), "right of 100", "verdict"];
         for (heading_of_group, views) in self.groups() {
@@ -80,7 +80,7 @@ impl Found {
         page.text(
             "Printed by: the curator's document, a paper, or an entry of the registry, which volunteers draft and which is not the curator's word.\n\
              Right of 100: the largest number that can be right of 100 yes/no guesses about one unit at even odds, with any side knowledge (50 is blind guessing).\n\
-             <=: an upper bound by what is printed; without a sign: exact. Units differ, and groups are not compared with each other.\n",
+             <=: an upper bound by what is known; without a sign: exact. Units differ, and groups are not compared with each other.\n",
         );
         page.text(self.as_of());
         for view in self.views.iter().filter(|view| view.verdict.is_wrong() || view.verdict == Verdict::Differs) {
@@ -136,7 +136,7 @@ impl Found {
                 page.text(format!("  link: {link}\n"));
             }
             page.text(format!("  printed: {}\n", view.printed.shown()));
-            page.text(format!("  verdict: {}\n\n", view.verdict.word()));
+            page.text(format!("  verdict: {}\n\n", view.verdict.in_table()));
             if !view.checks.is_empty() {
                 put_checks(page, view, self.is_of_registry);
             }

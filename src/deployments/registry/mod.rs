@@ -36,6 +36,8 @@ pub struct JudgedEntry {
     pub printed: Headline,
     /// The findings of the rules, in the order of the file.
     pub findings: Vec<Finding>,
+    /// Slips outside of the privacy parameters, which are remarks.
+    pub slips: Vec<Finding>,
     /// The common scale; `None` without parameters that are numbers.
     pub scale: Option<OnScale>,
     /// The verdict: the worst of the findings.
@@ -51,7 +53,7 @@ pub fn judge_all(path: &Path, delta: &Delta, digits: u32) -> Result<Vec<JudgedEn
 
 /// Judges an entry.
 pub fn judge(entry: Entry, delta: &Delta, digits: u32) -> Result<JudgedEntry> {
-    let mut findings = rules::check(&entry)?;
+    let (slips, mut findings): (Vec<Finding>, _) = rules::check(&entry)?.into_iter().partition(Finding::is_slip);
     // What an entry contradicts is itself: no document of its curator was read.
     for finding in findings.iter_mut().filter(|finding| finding.verdict == Verdict::ContradictsItself) {
         finding.verdict = Verdict::EntryContradictsItself;
@@ -59,25 +61,29 @@ pub fn judge(entry: Entry, delta: &Delta, digits: u32) -> Result<JudgedEntry> {
     let verdict = findings.iter().map(|finding| finding.verdict).min().unwrap_or(Verdict::NotEnoughSaid);
     let text = |name: &str| entry.text(name).map(str::to_string);
     let printed = Headline { epsilon: text("epsilon"), delta: text("delta"), rho: text("rho") };
-    let scale = basis(&entry)?.map(|basis| basis.at(delta, digits)).transpose()?;
+    let scales = bases(&entry)?.iter().map(|basis| basis.at(delta, digits)).collect::<Result<Vec<_>>>()?;
+    let scale = scales.into_iter().reduce(OnScale::beside);
     let missing = missing(&entry)?;
-    Ok(JudgedEntry { entry, printed, findings, scale, verdict, missing })
+    Ok(JudgedEntry { entry, printed, findings, slips, scale, verdict, missing })
 }
 
-/// The mechanism as far as the parameters describe it. They do not give the law of its noise, so no account is exact.
-fn basis(entry: &Entry) -> Result<Option<Basis>> {
+/// The mechanism as far as the parameters describe it: by its rho, and by the pair that is printed beside it, both of which hold. They do not give the law of
+/// its noise, so no account is exact.
+fn bases(entry: &Entry) -> Result<Vec<Basis>> {
     let value = |name: &str| -> Result<Option<Rational>> { Ok(entry.parameter(name)?.map(|found| found.value)) };
     let (epsilon, delta, rho) = (value("epsilon")?, value("delta")?, value("rho")?);
     let delta = delta.filter(|delta| *delta > 0).map(Delta::new).transpose()?;
     let has_formula = entry.text("delta").is_some() && delta.is_none();
-    Ok(match (rho, epsilon, delta) {
-        (Some(rho), _, _) => Some(Basis::Zcdp(Rho::new(rho)?)),
-        (None, Some(epsilon), Some(delta)) => Some(Basis::Approximate { epsilon, delta }),
-        (None, Some(epsilon), None) if !has_formula && epsilon <= 10_000 => {
+    let by_rho = rho.map(|rho| Rho::new(rho).map(Basis::Zcdp)).transpose()?;
+    let by_epsilon = match (epsilon, delta) {
+        (Some(epsilon), Some(delta)) => Some(Basis::Approximate { epsilon, delta }),
+        // Beside a rho an epsilon without a delta is no pure one.
+        (Some(epsilon), None) if by_rho.is_none() && !has_formula && epsilon <= 10_000 => {
             Some(Basis::Pure(vec![PurePart { epsilon, count: 1 }]))
         }
-        (None, _, _) => None,
-    })
+        _ => None,
+    };
+    Ok(by_rho.into_iter().chain(by_epsilon).collect())
 }
 
 /// Whether the mechanisms are stated with the parameter of their noise and the change of their counts.

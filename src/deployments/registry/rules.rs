@@ -44,6 +44,18 @@ pub struct Finding {
     pub words: String,
 }
 
+impl Finding {
+    /// Whether it is a slip outside of the privacy parameters: of a symbol that is none of them, or of the date.
+    pub(super) fn is_slip(&self) -> bool {
+        matches!(self.rule, SYMBOL | DATE)
+    }
+}
+
+/// The rule of symbols other than those of privacy parameters.
+const SYMBOL: &str = "symbol";
+/// The rule of dates.
+const DATE: &str = "date";
+
 /// The labels of the privacy parameters.
 const LABELS: [(&str, char); 3] = [("epsilon", 'ε'), ("delta", 'δ'), ("rho", 'ρ')];
 const BITS: u32 = 200;
@@ -425,7 +437,7 @@ fn symbols(texts: &[Text]) -> Vec<Finding> {
                             shown(known),
                             other.read.name()
                         );
-                        text.finding("symbol", quote.at, Verdict::ContradictsItself, words)
+                        text.finding(SYMBOL, quote.at, Verdict::ContradictsItself, words)
                     }));
                 }
                 _ => {}
@@ -450,7 +462,7 @@ fn date(entry: &Entry) -> Option<Finding> {
         .filter(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()))?;
     let published = date.scalar.text.get(..4)?;
     (year != published).then(|| Finding {
-        rule: "date",
+        rule: DATE,
         field: "publication_date",
         line: date.at.line,
         verdict: Verdict::ContradictsItself,
