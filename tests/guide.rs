@@ -327,6 +327,15 @@ fn every_quoted_speed_was_measured() {
         }
     }
     assert!(quotes > 0);
+    // README has one of them on its first screen, with its source.
+    let readme = text("README.md");
+    let first = readme.split("## Install").next().unwrap();
+    let rest = first.split_once("the epsilon of 80 counts, certified to 12 digits, takes ").unwrap().1;
+    let (time, rest) = rest.split_once(" (").unwrap();
+    assert!(rest.starts_with("[measured](results/bench.csv)"), "{rest}");
+    let (_, median) = measured.iter().rev().find(|(known, _)| known == "80 counts/epsilon, 12 digits").unwrap();
+    let (time, digits) = quoted(time).unwrap();
+    assert!(digits >= 2 && (time - median).abs() <= 0.05 * 1e6, "README: {time} ns, measured {median} ns");
 }
 
 /// The table of a page written by scripts: its headings and its rows, without code marks.

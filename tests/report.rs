@@ -457,10 +457,25 @@ fn margins_and_the_yardstick_are_certified_numbers() {
     assert_eq!(number(&yardstick["larger"]), Some((deployments.len() - smaller) as f64));
     let judged = json(&["deployments", "census-2020-pl94-persons", "--delta", "1e-5"]);
     let of_page = deployments.iter().find(|one| one["name"] == "census-2020-pl94-persons").expect("persons");
-    let (a, b) = (number(&of_page["epsilon"]["lower"]), number(&judged["deployments"][0]["epsilon"]["lower"]));
+    // Its account counts totals twice that a replaced record leaves where they are: an upper bound on both pages.
+    let (a, b) = (number(&of_page["epsilon"]["upper"]), number(&judged["deployments"][0]["epsilon"]["upper"]));
     assert!((a.expect("a number") - b.expect("a number")).abs() < 1e-2, "{a:?} {b:?}");
+    assert!(of_page["exact"] == false && judged["deployments"][0]["exact"] == false);
     let (html, said) = page(folder.path(), &["--discrete-laplace", "1/2x3", "--gaussian", "4", "--delta", "1e-5"]);
     check(&html);
     assert!(said.contains("smallest margin is 3.91993 (") && said.contains("the largest 6 ("), "{said}");
-    assert!(rows(&html).iter().any(|row| row[0] == "this page") && html.contains("id=\"chart-yardstick\""));
+    let of_page = |html: &str| rows(html).into_iter().find(|row| row[0] == "this page").expect("the page")[1].clone();
+    assert!(!of_page(&html).contains("&lt;=") && html.contains("id=\"chart-yardstick\""));
+    assert!(said.contains("with a smaller epsilon at delta"), "{said}");
+    // A guarantee has an upper bound alone, and so has its place.
+    let (html, said) = page(folder.path(), &["--pure", "1", "--delta", "1e-5"]);
+    assert!(
+        of_page(&html).starts_with("&lt;= 0.9999") || of_page(&html).starts_with("<= 0.9999"),
+        "{}",
+        of_page(&html)
+    );
+    assert!(said.contains("with a smaller epsilon than the upper bound of this page at delta"), "{said}");
+    // What an adversary is right at most is not rounded to what they may not exceed.
+    let (_, said) = page(folder.path(), &["--pure", "1", "--prior", "0.001"]);
+    assert!(said.contains("right 99.9 % of the time") && !said.contains("right at most 100 %"), "{said}");
 }

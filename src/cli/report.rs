@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use self::{
     answers::{Answers, LeftOut, Private, Request, Spared, reduction},
     sheets::Sheets,
+    yardstick::Here,
 };
 use super::{
     arguments::{number, quantity},
@@ -149,7 +150,10 @@ fn put_answers(
     let said = [
         or_left_out(private, |private| words::how_private(&request.delta, subject, &private.found)),
         or_left_out(answers.yardstick.as_ref(), |yardstick| {
-            let of = |private: &Private| yardstick::said(yardstick, &private.found.total.epsilon.value, &request.delta);
+            let of = |private: &Private| {
+                let here = Here::of(subject, &private.found.total.epsilon.value);
+                yardstick::said(yardstick, &here, &request.delta)
+            };
             private.map(of).unwrap_or_default()
         }),
         words::what_is_learned(&request.prior, subject, &answers.learned),
@@ -210,7 +214,7 @@ fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Val
         object["reduction_percent"] = exact(&reduction(factor));
     }
     if let (Ok(yardstick), Ok(private)) = (&answers.yardstick, &answers.private) {
-        object["yardstick"] = yardstick::object(yardstick, &private.found.total.epsilon.value);
+        object["yardstick"] = yardstick::object(yardstick, &Here::of(subject, &private.found.total.epsilon.value));
     }
     if let Ok(margins) = &answers.margins {
         object["margins"] = accurate::records(margins).into();

@@ -21,7 +21,8 @@ use super::super::{
 use super::{
     accurate,
     answers::{ACCURATE, Answers, LeftOut, PRIVATE, Private, Request, SPARED, YARDSTICK},
-    assumed, charts, tables, words, yardstick,
+    assumed, charts, tables, words,
+    yardstick::{self, Here},
 };
 
 /// The style that it shares with the page of `assay explore`, and its own.
@@ -49,7 +50,7 @@ pub fn page(
     };
     let main = html! {
         (how_private(request, subject, answers)?)
-        (beside_published(request, answers)?)
+        (beside_published(request, subject, answers)?)
         (what_is_learned(request, subject, answers)?)
         (how_accurate(answers))
         (what_could_be_spared(request, subject, answers)?)
@@ -137,22 +138,22 @@ fn how_private(request: &Request, subject: &Resolved, answers: &Answers) -> Resu
 }
 
 /// The place of the epsilon among published ones.
-fn beside_published(request: &Request, answers: &Answers) -> Result<Markup> {
+fn beside_published(request: &Request, subject: &Resolved, answers: &Answers) -> Result<Markup> {
     let (yardstick, private) = match (&answers.yardstick, &answers.private) {
         (Ok(yardstick), Ok(private)) => (yardstick, private),
         (Err(why), _) | (_, Err(why)) => return Ok(left_out(CONTENTS[1], why)),
     };
-    let epsilon = &private.found.total.epsilon.value;
+    let here = Here::of(subject, &private.found.total.epsilon.value);
     let chart = figure(
-        &yardstick::chart(yardstick, epsilon, &request.delta),
+        &yardstick::chart(yardstick, &here, &request.delta),
         "chart-yardstick",
         "The epsilon of this page among those of published deployments",
         "Published deployments about a person, a household or a device and all that is released, and this page (a black diamond), the smallest epsilon first.",
     )?;
-    let below = table(&yardstick::table(yardstick, epsilon, &request.delta));
+    let below = table(&yardstick::table(yardstick, &here, &request.delta));
     Ok(view(
         CONTENTS[1],
-        &yardstick::said(yardstick, epsilon, &request.delta),
+        &yardstick::said(yardstick, &here, &request.delta),
         chart,
         (ASSUMED, &yardstick::assumed(yardstick)),
         below,

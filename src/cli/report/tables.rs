@@ -42,7 +42,7 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
             line.name.clone(),
             bound.correct.value.shown(6),
             allowed.correct.upper_text(6),
-            words::in_hundred(&words::upper(&bound.correct.value)),
+            words::in_hundred_beside(&words::upper(&bound.correct.value), &words::guessing(prior)),
             bound.advantage.shown(6),
             allowed.advantage.upper_text(6),
             bound.posterior_of_events.value.upper_text(12),

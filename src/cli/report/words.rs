@@ -6,7 +6,7 @@ use dp_assay::{
     release::subject::Resolved,
     topdown::nmf::audit::NmfAudit,
 };
-use rug::{Integer, Rational};
+use rug::{Integer, Rational, ops::Pow};
 
 use super::super::{calibrate::Row, compared, epsilon, nmf::audit::notes, output::exact_text, risk::bound};
 use super::answers::{Drawn, Spared, reduction};
@@ -67,6 +67,7 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
     let unit = subject.unit();
     let question = unit.question();
     let total = &found.total;
+    let guess = guessing(prior);
     let everything = if found.levels.is_empty() { "what is published" } else { "everything that is published" };
     let everything = format!(
         "{everything}{}",
@@ -74,7 +75,7 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
     );
     let mut said = vec![format!(
         "An attacker who tries to infer from {everything} {question} is right at most {} % of the time, even if they know all other records.",
-        in_hundred(&upper(&total.bound.correct.value)),
+        in_hundred_beside(&upper(&total.bound.correct.value), &guess),
     )];
     // The rho of samples is that of the same noise without sampling, which is no yardstick.
     let from_rho = match subject.total.is_sampled() {
@@ -82,17 +83,20 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
         false => format!(
             " From {} alone it follows only that they are right at most {} % of the time.",
             found.allowed().known(&total.bound),
-            in_hundred(&upper(found.allowed().of(&total.bound).correct)),
+            in_hundred_beside(&upper(found.allowed().of(&total.bound).correct), &guess),
         ),
     };
     said.push(format!(
         "Guessing blindly, with a prior of {} for {}, they would be right {} % of the time.{from_rho}",
         rational::display(prior),
         unit.first_answer(),
-        exactly_in_hundred(&guessing(prior)),
+        exactly_in_hundred(&guess),
     ));
     if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
-        let of = |line: &bound::Line| format!("{} % ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
+        let of = |line: &bound::Line| {
+            let right = in_hundred_beside(&upper(&line.bound.correct.value), &guess);
+            format!("{right} % ({})", line.name)
+        };
         said.push(format!(
             "From one {} alone they are right at most {} to {} of the time.",
             subject.part_word,
@@ -158,7 +162,8 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         None if all.is_empty() => "the required epsilon".to_string(),
         None => "the epsilon that the account named in the table gives".to_string(),
     };
-    said.extend(of_levels_alone(&with_noise, &given));
+    let is_part = spared.parts.len() > 1;
+    said.extend(of_levels_alone(&with_noise, is_part, &given));
     if said.is_empty() && spared.common_factor.is_none() {
         return vec!["No query here has noise whose sigma2 this account could make smaller.".to_string()];
     }
@@ -177,22 +182,26 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
     said
 }
 
-/// The sentences about levels, each alone, or about the only part.
-fn of_levels_alone(with_noise: &[&Row], given: &dyn Fn(Vec<&Compared>) -> String) -> Option<String> {
+/// The sentence about levels, each alone; about the one of several (`is_part`) whose noise this account could make smaller; or about the whole.
+fn of_levels_alone(with_noise: &[&Row], is_part: bool, given: &dyn Fn(Vec<&Compared>) -> String) -> Option<String> {
     let first = with_noise.first()?;
     let of_levels = given(with_noise.iter().filter_map(|row| row.compared.as_ref()).collect());
     let shown = |percent: &Rational| self::shown(percent, 6);
     if with_noise.len() == 1 {
         let reduction = first.reduction();
+        let (alone, of) = match is_part {
+            true => (format!("At {} alone, ", first.name), "its"),
+            false => (String::new(), "the"),
+        };
         return Some(match reduction > 0 {
             true => {
                 format!(
-                    "{} % of the noise (sigma2, its variance proxy) could be spared at {of_levels}.",
+                    "{alone}{} % of {of} noise (sigma2, its variance proxy) could be spared at {of_levels}.",
                     shown(&reduction)
                 )
             }
             false if reduction < 0 => format!(
-                "{} % more noise (sigma2, its variance proxy) would be needed for {of_levels}.",
+                "{alone}{} % more noise (sigma2, its variance proxy) would be needed for {of_levels}.",
                 shown(&-reduction)
             ),
             false => NOTHING.to_string(),
@@ -243,8 +252,21 @@ fn exactly_in_hundred(probability: &Rational) -> String {
 
 /// A probability as times in a hundred, rounded up to the next tenth.
 pub fn in_hundred(probability: &Rational) -> String {
-    let tenths = Rational::from(probability * 1000_u32).ceil().numer().clone().min(Integer::from(1000));
-    rational::display(&Rational::from((tenths, 10)))
+    in_hundred_beside(probability, &Rational::from((1, 2)))
+}
+
+/// A probability as times in a hundred, rounded up to the next tenth; beside a guess that is right more than 99 times in a hundred, to the first digit
+/// in which it differs from a hundred and one more, at most eight.
+pub fn in_hundred_beside(probability: &Rational, guess: &Rational) -> String {
+    const MOST: u32 = 8;
+    let wrong = Rational::from((1, 1)) - guess;
+    // The decimals of 100 x (1 - guess) up to its first digit, and one more.
+    let decimals = (0..MOST).find(|decimals| wrong.clone() * 100_u32 * Integer::from(10).pow(*decimals) >= 1);
+    let decimals = decimals.map_or(MOST, |first| first + 1).min(MOST);
+    let steps = Integer::from(10).pow(decimals);
+    let times = Rational::from(probability * 100_u32) * &steps;
+    let times = times.ceil().numer().clone().min(Integer::from(&steps * 100_u32));
+    rational::display(&Rational::from((times, steps)))
 }
 
 /// The lines with the least and the greatest of a number, if there are several.
@@ -267,6 +289,11 @@ mod tests {
             ["0.529492", "0.91164", "1/2", "0.9999", "1", "0.5000001"].map(of),
             ["53", "91.2", "50", "100", "100", "50.1"]
         );
+        // Beside a guess that is right 99.9 times in a hundred, 99.905 are not rounded to 100.
+        let number = |text: &str| rational::parse(text).unwrap();
+        let beside = |text: &str, guess: &str| in_hundred_beside(&number(text), &number(guess));
+        assert_eq!([beside("0.99905", "0.999"), beside("0.999901", "0.9999")], ["99.91", "99.991"]);
+        assert_eq!([beside("1", "0.999"), beside("0.995", "0.99")], ["100", "99.5"]);
         let words = ["assay", "report", "--level", "Tract Subset", "it's"].map(String::from);
         assert_eq!(command_line(&words), "assay report --level 'Tract Subset' 'it'\\''s'");
         assert_eq!(guessing(&rational::parse("1/3").unwrap()), Rational::from((2, 3)));

@@ -6,6 +6,7 @@ use dp_assay::{
     deployments::{Yardstick, yardstick::Mark},
     document::Table,
     numeric::Enclosure,
+    release::subject::Resolved,
 };
 use serde_json::{Value, json};
 
@@ -19,8 +20,32 @@ const HERE: &str = "this page";
 /// The most rows of a panel.
 const MOST: usize = 11;
 
-/// The place of an epsilon, and its next smaller and larger ones.
-pub fn said(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Vec<String> {
+/// The epsilon of the page.
+pub struct Here<'e> {
+    /// Its enclosure.
+    pub epsilon: &'e Enclosure,
+    /// Whether it is an upper bound: the mechanism may be more private.
+    pub is_bound: bool,
+}
+
+impl<'e> Here<'e> {
+    /// That of a subject.
+    pub fn of(subject: &Resolved, epsilon: &'e Enclosure) -> Here<'e> {
+        Here { epsilon, is_bound: subject.may_be_more_private().is_some() }
+    }
+
+    /// As a cell of the table.
+    fn shown(&self) -> String {
+        match self.is_bound {
+            true => format!("<= {}", self.epsilon.upper_text(6)),
+            false => self.epsilon.shown(6),
+        }
+    }
+}
+
+/// The place of an epsilon, and its next smaller and larger ones. Of a bound it is the place of the bound.
+pub fn said(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Vec<String> {
+    let Here { epsilon, is_bound } = here;
     let place = yardstick.place(epsilon);
     let known = yardstick.marks.len();
     let same = match place.same {
@@ -28,8 +53,9 @@ pub fn said(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Vec<St
         same => format!(", with the same {same}"),
     };
     let mut said = vec![format!(
-        "Of {known} published deployments about a person, a household or a device and all that is released, the number with a smaller epsilon at delta = {} is {}{same}, and \
+        "Of {known} published deployments about a person, a household or a device and all that is released, the number with a smaller epsilon{} at delta = {} is {}{same}, and \
          with a larger one {}, by what is published about them.",
+        if *is_bound { " than the upper bound of this page" } else { "" },
         exact_text(delta),
         place.smaller,
         place.larger
@@ -56,7 +82,8 @@ fn rows<'y>(yardstick: &'y Yardstick, epsilon: &Enclosure) -> Vec<Option<&'y Mar
 }
 
 /// All of them on one logarithmic axis.
-pub fn chart(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Figure {
+pub fn chart(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Figure {
+    let epsilon = here.epsilon;
     let rows = rows(yardstick, epsilon);
     let value = |row: &Option<&Mark>| match row {
         Some(mark) => mark.most().to_f64(),
@@ -86,20 +113,20 @@ pub fn chart(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Figur
 }
 
 /// The same numbers.
-pub fn table(yardstick: &Yardstick, epsilon: &Enclosure, delta: &Delta) -> Table {
+pub fn table(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Table {
     let row = |row: Option<&Mark>| match row {
         Some(mark) => {
             vec![mark.name.clone(), mark.scale.epsilon_text(), mark.neighbors.clone(), mark.curator.clone()]
         }
-        None => vec![HERE.to_string(), epsilon.shown(6), String::new(), String::new()],
+        None => vec![HERE.to_string(), here.shown(), String::new(), String::new()],
     };
     let caption = format!(
-        "Epsilon at delta = {}, the smallest first. <=: an upper bound by what is published; without a sign: exact.",
+        "Epsilon at delta = {}, the smallest first. <=: an upper bound by what is published or declared; without a sign: exact.",
         exact_text(delta)
     );
     // The number first: a narrow screen shows the first columns.
     let heading = ["", "epsilon", "neighbors", "curator"];
-    Table::numbers(caption, &heading, rows(yardstick, epsilon).into_iter().map(row).collect())
+    Table::numbers(caption, &heading, rows(yardstick, here.epsilon).into_iter().map(row).collect())
 }
 
 /// The assumptions.
@@ -119,8 +146,8 @@ pub fn assumed(yardstick: &Yardstick) -> Vec<String> {
 }
 
 /// As an object.
-pub fn object(yardstick: &Yardstick, epsilon: &Enclosure) -> Value {
-    let place = yardstick.place(epsilon);
+pub fn object(yardstick: &Yardstick, here: &Here) -> Value {
+    let place = yardstick.place(here.epsilon);
     let mark = |mark: &Mark| {
         json!({
             "name": mark.name,

@@ -17,7 +17,7 @@ use super::super::{
 use crate::cli::{
     report::{
         assumed, charts, tables,
-        words::{self, in_hundred, upper},
+        words::{self, guessing, in_hundred_beside, upper},
     },
     risk::{bound, single},
 };
@@ -73,7 +73,7 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
          average, if the person does. They then decide correctly {} % of the time.",
         rational::display(attack.prior()),
         average.marginal.shown(4),
-        in_hundred(&upper(&average.correct)),
+        in_hundred_beside(&upper(&average.correct), &guessing(attack.prior())),
     )];
     if attack.shift() > 1 {
         said.push(format!("The person changes this count by {}, as much as one record can.", attack.shift()));
