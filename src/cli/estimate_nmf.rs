@@ -406,14 +406,15 @@ fn form(args: &SurveyArgs, named: Option<Written>, out: &Path) -> Result<Form> {
 /// The error of an estimation, with the option that it is about.
 fn explained(error: InputError<EstimationInput>, args: &SurveyArgs) -> anyhow::Error {
     let InputError { input, error } = error;
-    let Some(input) = input else { return error.into() };
+    // The error of a query may name no option: it is found by its text.
     let text = error.to_string();
-    let is_refused = |name: &&String| is_variable(name) && text.contains(&format!("{name:?}"));
-    if let (EstimationInput::Queries, Some(name)) = (&input, args.queries.iter().find(is_refused)) {
+    let is_refused = |name: &&String| is_variable(name) && text.contains(&format!("query {name:?}"));
+    if let Some(name) = args.queries.iter().find(is_refused) {
         return anyhow!(
             "--queries: {name} is a census variable or a table: name it by --variables {name} in place of --queries"
         );
     }
+    let Some(input) = input else { return error.into() };
     let option = match input {
         EstimationInput::Truth => return multiline::hint(error).context("--truth"),
         EstimationInput::Folder => "--nmf",
