@@ -59,7 +59,7 @@ class Work(unittest.TestCase):
         self.assertIn(part, str(refusal.exception))
 
     def claim(self, groups, hints, about="delta", at=None, lower="0", paths=None):
-        claim = {"about": about, "at": at or {"epsilon": "1"}, "lower": lower, "neighbors": "add-remove", "pairs": False, "paths": paths or [groups], "subject": "", "upper": "1000000"}
+        claim = {"about": about, "at": at or {"epsilon": "1"}, "lower": lower, "neighbors": "add-remove", "pairs": False, "paths": paths or [groups], "subject": "", "upper": "1/2"}
         return {"certificate": "assay 3", "claim": claim, "proofs": {"lower": [], "points": None, "upper": hints}}
 
     def test_each_law_has_a_limit(self):

@@ -92,7 +92,7 @@ fn errors_of_a_column_are_the_mean_over_its_counts() {
     assert!((mean - (single("0") + 2.0 * single("3") + single("900")) / 4.0).abs() < 1e-9);
     let (_folder, bad) = file("bad.csv", "id,n\na,0\nb,-3\n");
     let message = refusal(&["errors", "--discrete-gaussian", "5", "--counts", &bad, "--column", "n"]);
-    assert!(message.contains("line 3") && message.contains("\"-3\""), "{message}");
+    assert!(message.contains("line 3") && !message.contains("-3"), "{message}");
     assert!(
         refusal(&["errors", "--discrete-gaussian", "5", "--counts", &path, "--column", "m"])
             .contains("the header has id, n")

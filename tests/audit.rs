@@ -130,7 +130,7 @@ fn what_is_not_understood_is_refused() {
     for (content, expected) in [
         ("", "no draws"),
         ("1\n2.5\n", "line 2, column 2"),
-        ("noise\n1\n", "line 1, column 1"),
+        ("noise\nx\n", "line 2, column 1"),
         ("1\n\n", "line 2"),
         ("99999999999999999999\n", "64 bits"),
     ] {

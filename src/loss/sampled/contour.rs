@@ -108,7 +108,7 @@ pub(super) fn ln_approx(
     stop: &Stop,
 ) -> Result<f64> {
     /// An estimate by the saddle point errs by less, where losses are smooth.
-    const FAR: f64 = 6.0;
+    const FAR: f64 = 60.0;
     let request = Request { sum, direction, side, epsilon, stop };
     if let Some(near) = near {
         let rough = request.search().rough();

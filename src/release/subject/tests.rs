@@ -372,7 +372,7 @@ fn what_is_counted_twice_or_in_steps_is_certified_for_the_account_alone() {
     use crate::release::subject::Certified;
     let release = |neighbors: &str, queries: &str| {
         let text = format!(
-            "name = 'g'\ntitle = 't'\nsource = 's'\nkind = 'own'\nneighbors = '{neighbors}'\n[[level]]\nname = 'all'\n{queries}"
+            "name = 'g'\ntitle = 't'\nsource = 's'\nneighbors = '{neighbors}'\n[[level]]\nname = 'all'\n{queries}"
         );
         Subject { release: Some(Release::parse(&text, "g.toml").unwrap()), ..Subject::default() }
     };
