@@ -261,7 +261,7 @@ impl Counts {
         let (key, rest) = rest.split_once(':').ok_or_else(malformed)?;
         let known = Law::keys().any(|known| known == key.trim());
         if !known {
-            return Err(Error::unknown("law of samples", key.trim(), "there is", ["gaussian"].into_iter()));
+            return Err(Error::unknown("law of samples", key.trim(), "there is", ["gaussian"]));
         }
         let base = Counts::parse(key.trim(), rest)?;
         let Law::Gaussian { sigma2 } = base.law else {

@@ -332,13 +332,12 @@ impl Measured {
     }
 }
 
+/// A query that is not determined, in words and as JSON.
+type Named = (String, Value);
+
 /// The queries of a plan that its noisy counts do not determine at some level, in words and as JSON; refused where the
 /// level measures the query itself. The second is why it is not known.
-fn undetermined(
-    plan: &MeasurementPlan,
-    saved: &SavedSpine,
-    schema: &Schema,
-) -> Result<(Vec<(String, Value)>, Option<String>)> {
+fn undetermined(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Schema) -> Result<(Vec<Named>, Option<String>)> {
     let design = Design::of_plan(plan, schema);
     let unit = |level: usize, unit: usize| saved.ids.unit(level, unit).into_owned();
     let own = design.own();

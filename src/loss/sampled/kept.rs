@@ -142,9 +142,12 @@ pub(super) struct Moments<'a> {
     pub(super) stop: &'a Stop,
 }
 
+/// A strand, how its moments are summed, and an upper bound on ln of its moment.
+type Line<'a> = (&'a Strand, &'a StrandPlan, f64);
+
 impl Moments<'_> {
     /// All strands, their lines, and upper bounds on ln of their moments.
-    fn lines(&self) -> Result<(Rational, Vec<(&Strand, &StrandPlan, f64)>)> {
+    fn lines(&self) -> Result<(Rational, Vec<Line<'_>>)> {
         let p = exact_power(self.direction, &rational::from_f64(self.course.c)?);
         let mut lines = Vec::new();
         for ((strand, table), plan) in self.sum.strands.iter().zip(&*self.sum.tables).zip(self.strands) {

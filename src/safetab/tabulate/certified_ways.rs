@@ -121,7 +121,7 @@ impl CertifiedWays {
 impl Reader<'_> {
     fn refuse(&self, key: &str, expected: &str) -> Error {
         Error::DataFile {
-            file: crate::error::shown(&self.file),
+            file: crate::error::shown(self.file),
             line: 0,
             column: 0,
             why: format!("{key}: expected {expected}, as in the certificate.json of `tabulate`"),
