@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     error::{Error, Result},
-    io::{csv_reader::plain, reading},
+    io::reading,
 };
 
 const BUFFER: usize = 1 << 16;
@@ -96,11 +96,23 @@ fn is_heading(line: &[u8]) -> bool {
         && !NO_NUMBERS.contains(&text.to_lowercase().as_str())
 }
 
+/// The text of an input, which may be compressed by gzip.
+#[cfg(feature = "mechanisms")]
+fn decompressed<R: Read>(input: R, name: &str) -> Result<impl Read> {
+    Ok(crate::io::csv_reader::plain(input, 0, Path::new(name))?.input)
+}
+
+/// The text of an input: gzip is read with the feature `mechanisms`.
+#[cfg(not(feature = "mechanisms"))]
+fn decompressed<R: Read>(input: R, _: &str) -> Result<R> {
+    Ok(input)
+}
+
 /// Reads integers, one per line, and passes them on in order; returns their number. `name` names the input in messages. A first line that is the name of a
 /// column is left out.
 pub fn integers(input: impl Read, name: &str, mut each: impl FnMut(&[i64])) -> Result<u64> {
     let wrong = |why: std::io::Error| Error::File { path: name.into(), why: why.to_string() };
-    let mut input = BufReader::with_capacity(BUFFER, plain(input, 0, Path::new(name))?.input);
+    let mut input = BufReader::with_capacity(BUFFER, decompressed(input, name)?);
     let mut first = Vec::new();
     (&mut input).take(HEADING).read_until(b'\n', &mut first).map_err(wrong)?;
     let begun = first.strip_prefix(MARK).unwrap_or(&first);
@@ -166,6 +178,7 @@ mod tests {
         assert_eq!(read(many.as_bytes()).unwrap(), (0..100_000).map(|x| x % 77 - 30).collect::<Vec<i64>>());
     }
 
+    #[cfg(feature = "mechanisms")]
     #[test]
     fn a_mark_a_heading_and_gzip_are_read() {
         use std::io::Write;
