@@ -58,8 +58,8 @@ class Work(unittest.TestCase):
         self.assertLess(time.process_time() - began, 5, json.dumps(whole)[:500])
         self.assertIn(part, str(refusal.exception))
 
-    def claim(self, groups, hints, about="delta", at=None, lower="0", paths=None):
-        claim = {"about": about, "at": at or {"epsilon": "1"}, "lower": lower, "neighbors": "add-remove", "pairs": False, "paths": paths or [groups], "subject": "", "upper": "1/2"}
+    def claim(self, groups, hints, about="delta", at=None, lower="0", paths=None, upper="1000000"):
+        claim = {"about": about, "at": at or {"epsilon": "1"}, "lower": lower, "neighbors": "add-remove", "pairs": False, "paths": paths or [groups], "subject": "", "upper": upper}
         return {"certificate": "assay 3", "claim": claim, "proofs": {"lower": [], "points": None, "upper": hints}}
 
     def test_each_law_has_a_limit(self):
@@ -83,7 +83,7 @@ class Work(unittest.TestCase):
             self.claim([gaussian()], [contour(contour="1/" + "1" + "0" * 300)]),
             self.claim([gaussian()], [contour(contour="1" + "0" * 300)]),
             self.claim([gaussian(sigma2=f"{10**390 + 2 * k + 1}/{10**389}") for k in range(40)], [contour()]),
-            self.claim(None, [dict(contour(), units=[[k]]) for k in range(300)], paths=[[gaussian(count=k + 1)] for k in range(300)]),
+            self.claim(None, [dict(contour(), units=[[k]]) for k in range(300)], paths=[[gaussian(count=k + 1)] for k in range(300)], upper="1/2"),
         ):
             self.refused_quickly(whole)
 

@@ -608,7 +608,7 @@ fn budgets_of_different_relations_are_not_added() {
     let third = draw(&added, "third", &[]);
     assert!(third["all_draws"].is_null(), "{third}");
     assert_eq!(third["draws_of_this_unit"]["rho_exact"], "2");
-    let others = serde_json::json!([{ "draws": 2, "unit": "rho", "neighbors": "bounded", "together_exact": "4" }]);
+    let others = serde_json::json!([{ "draws": 2, "unit": "rho", "neighbors": "bounded", "together_exact": "4", "earlier_budgets_by_part": false }]);
     assert_eq!(third["earlier_budgets_of_other_units"], others);
     let manifest = fs::read_to_string(folder.path().join("third/measurements.json")).unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&manifest).unwrap()["earlier_budgets_of_other_units"], others);
