@@ -473,7 +473,7 @@ fn bad_input_is_refused_and_no_folder_is_left() {
     for (args, said) in [
         (vec!["--release", "zzz"], "--release: unknown release \"zzz\""),
         (vec![], "nothing to account for"),
-        (vec!["--ledger", "zzz"], "--ledger: unknown ledger"),
+        (vec!["--ledger", "zzz"], "unknown ledger \"zzz\""),
         (vec!["--verify", "none.toml"], "--verify: none.toml: no such file"),
         (vec!["--verify", "safetab-2021", "--delta", "1e-9"], "cannot be used with"),
         (vec!["--verify", "safetab-2021", "--repeat", "2"], "cannot be used with"),
