@@ -2,7 +2,9 @@
 
 pub mod audit;
 mod codes;
+mod missing;
 
+use self::missing::{assumed_in_words, missing_in_words, missing_json};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -143,30 +145,6 @@ fn worst_records(worst_paths: &[String]) -> String {
     let mut named: Vec<String> = worst_paths.iter().map(path).collect();
     named.dedup();
     named.join(", and ")
-}
-
-/// The parts that are missing, in words; empty if none is.
-pub fn missing_in_words(report: &NmfReport) -> String {
-    match (report.missing.described(), report.missing.nation) {
-        (Some(parts), true) => format!("{parts}, nor is the nation\n"),
-        (Some(parts), false) => format!("{parts}: the nation is not compared with its states\n"),
-        (None, true) => "the nation is not in the folder\n".to_string(),
-        (None, false) => String::new(),
-    }
-}
-
-/// The same in JSON.
-pub fn missing_json(report: &NmfReport) -> Value {
-    json!({
-        "nation": report.missing.nation,
-        "states": report.missing.states.iter().map(|state| format!("{state:02}")).collect::<Value>(),
-        "parts": report.missing.halves,
-    })
-}
-
-/// For which files they are taken, where nothing in the folder decides that.
-pub fn assumed_in_words(report: &NmfReport) -> String {
-    report.missing.taken_for_2020().map_or_else(String::new, |said| said + "\n")
 }
 
 /// The files, the parts that are missing, the variances and the constraints, in words.

@@ -2,7 +2,6 @@
 
 use rug::{Float, Integer, Rational, float::Round, ops::DivRounding};
 
-use super::StaircaseNoise;
 use crate::{
     error::{Error, Result},
     law::{Exponent, Law, Shape},
@@ -30,14 +29,6 @@ pub(crate) struct TailBounds {
     pub bits: u32,
     pub lower: Vec<Integer>,
     pub upper: Vec<Integer>,
-}
-
-/// Enclosures of `P[|X| > m]` for m = 0, 1, ... for noise X of a law on the integers, until they are below about 2^-wanted.
-pub(crate) fn magnitude_tails(law: &Law, wanted: u32) -> Result<TailBounds> {
-    match law.shape()? {
-        Shape::Staircase { epsilon, period, first } => Ok(StaircaseNoise::new(epsilon, period, first).tails(wanted)),
-        _ => Ok(FoldedLaw::of(law)?.tails(wanted)),
-    }
 }
 
 impl FoldedLaw {

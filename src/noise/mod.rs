@@ -15,6 +15,7 @@
 //! | [`shifted_gaussian`] | discrete Gaussians with a center between the integers |
 //! | [`published_error`] | expected errors of a count published with noise, unclamped or clamped at zero |
 //! | `streams` | secure random words: [`Streams`] and [`Source`] |
+//! | `tails` | the tails of the size of noise of any symmetric law |
 //! | `folded` | the law of \|X\| and certified bounds of its tails, which both samplers use |
 //! | [`inversion`] | sampling by a table, and the proof that it is exact |
 //! | [`rejection`] | sampling of laws that are too wide for a table, and the proof |
@@ -58,13 +59,13 @@ mod streams;
 mod table;
 #[cfg(feature = "mechanisms")]
 mod table_options;
+mod tails;
 mod vector;
 
 pub use bounded::BoundedNoise;
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use distribution::Distribution;
-pub(crate) use folded::magnitude_tails;
 pub use margin::Margin;
 #[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
@@ -75,6 +76,7 @@ pub use streams::{Source, Streams};
 pub use table::{TableSink, TableSource};
 #[cfg(feature = "mechanisms")]
 pub use table_options::{TableDone, TableOptions};
+pub(crate) use tails::magnitude_tails;
 pub use vector::VectorMechanism;
 
 /// The quantile of the normal law at 97.5 %: the factor from a standard deviation to a margin at 95 %, approximately.

@@ -122,7 +122,7 @@ impl Sampler {
             Method::Blocks(blocks) => blocks.draw(|| source.word()),
             Method::Listed(list) => list.draw(|| source.word()),
             Method::Response(response) => response.draw(|| source.word()),
-            Method::Stairs(stairs, geometric) => stairs.draw(geometric, source),
+            Method::Stairs(stairs, geometric) => stairs.draw(|source| geometric.sample(source), source),
             Method::Table(table) => {
                 let (negative, digits) = table.sign_and_digits(source.word());
                 let magnitude = match table.look_up(digits) {

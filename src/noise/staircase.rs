@@ -11,7 +11,7 @@
 
 use rug::{Float, Integer, Rational, float::Round};
 
-use super::{Sampler, Source, discrete_gaussian::GUARD, folded::TailBounds, quantile::quantile};
+use super::{Source, discrete_gaussian::GUARD, folded::TailBounds, quantile::quantile};
 use crate::{
     error::Result,
     numeric::{Enclosure, precision},
@@ -162,10 +162,10 @@ impl Stairs {
         Stairs { period, first }
     }
 
-    /// One exact sample, by a sampler of mass proportional to q^|x|.
-    pub(super) fn draw(&self, geometric: &Sampler, source: &mut Source) -> i64 {
+    /// One exact sample, by draws of mass proportional to q^|x|.
+    pub(super) fn draw(&self, geometric: impl Fn(&mut Source) -> i64, source: &mut Source) -> i64 {
         let stairs = |source: &mut Source| loop {
-            let k = geometric.sample(source);
+            let k = geometric(source);
             if k >= 0 {
                 return k;
             }
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::{
         law::{Changes, Law},
-        noise::Streams,
+        noise::{Sampler, Streams},
         numeric::rational::parse,
     };
 

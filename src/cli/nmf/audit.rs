@@ -16,7 +16,7 @@ use dp_assay::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{assumed_in_words, missing_in_words, missing_json};
+use super::missing::{assumed_in_words, missing_in_words, missing_json};
 use crate::cli::{
     arguments::count,
     audit::{Rate, approximation, shown, test_json},

@@ -18,7 +18,7 @@ use super::{
     Direction, Strand,
     arithmetic::{Arithmetic, Precision, exact},
     fixed::Length,
-    kept::{Along, Kind, Moments, Terms},
+    kept::{Along, Kept, Kind, Moments, Terms},
     search::{Course, Plan, Search, Side, StrandPlan},
     sum::SampledSum,
 };
@@ -68,7 +68,7 @@ pub(super) fn enclose(
     let mut wanted = f64::from(shared(digits)) + 1.0;
     for attempt in 0..4 {
         let Some(plan) = request.search().plan(wanted) else { break };
-        let strands = sum.kept.strands(&request.search(), &plan.course)?;
+        let strands = Kept::of(sum)?.strands(&request.search(), &plan.course)?;
         let kind = request.kind(&strands, digits, attempt > 0);
         let seconds = seconds(sum, &plan.course, &strands, kind);
         if seconds > machine::MOST_OF_SAMPLES {
@@ -119,7 +119,7 @@ pub(super) fn ln_approx(
     let Some(plan) = request.search().plan(f64::from(SHARED_DIGITS) + 1.0) else {
         return Ok(request.search().plan(1.0).map_or(f64::NEG_INFINITY, |plan| plan.ln_estimate));
     };
-    let strands = sum.kept.strands(&request.search(), &plan.course)?;
+    let strands = Kept::of(sum)?.strands(&request.search(), &plan.course)?;
     let kind = request.kind(&strands, SHARED_DIGITS, false);
     if seconds(sum, &plan.course, &strands, kind) > machine::MOST_OF_SAMPLES {
         return Ok(plan.ln_estimate);
@@ -216,7 +216,7 @@ impl Request<'_> {
 
     fn along(&self, course: &Course, strands: &[StrandPlan], kind: Kind) -> Result<Arc<Along>> {
         let (sum, direction) = (self.sum, self.direction);
-        sum.kept.along(&Moments { sum, direction, course: *course, strands, stop: self.stop }, kind)
+        Kept::of(sum)?.along(&Moments { sum, direction, course: *course, strands, stop: self.stop }, kind)
     }
 
     /// By one contour.
@@ -304,7 +304,7 @@ impl Request<'_> {
 
     /// Upper bound on M(c) exp(-c eps).
     fn psi(&self, c: f64) -> Result<UpperBound> {
-        let ln_moment = self.sum.kept.ln_moment_above(self.sum, self.direction, c)?;
+        let ln_moment = Kept::of(self.sum)?.ln_moment_above(self.sum, self.direction, c)?;
         let c_epsilon = rational::from_f64(c)? * self.epsilon;
         Ok(UpperBound::exp(&ln_moment.sub(&Enclosure::rational(&c_epsilon, BITS))))
     }

@@ -18,7 +18,7 @@ use super::{
     sum::{SampledSum, exact_power},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     loss::stop::Stop,
     numeric::{Enclosure, ball::ComplexBall, field::Real, rational, twofold::ComplexTwofold, upper_bound::UpperBound},
 };
@@ -97,6 +97,12 @@ const MOST_TERMS: usize = 3_000_000;
 const MOST_BOUNDS: usize = 256;
 
 impl Kept {
+    /// Those of a sum, which does not know their types.
+    pub(super) fn of(sum: &SampledSum) -> Result<&Kept> {
+        let kept = sum.kept.get_or_init(|| Box::new(Kept::default()));
+        kept.downcast_ref().ok_or_else(|| Error::fault("what is kept of samples has another type"))
+    }
+
     /// The lines of all strands on a course.
     pub(super) fn strands(&self, search: &Search, course: &Course) -> Result<Arc<Vec<StrandPlan>>> {
         let make = || Ok((Arc::new(search.strands(course)), 1));

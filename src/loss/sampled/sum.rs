@@ -1,13 +1,15 @@
 //! The sums, and their moments.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
 
 use rug::{Float, Rational};
 
 use super::{
     Direction, Phase, Strand,
     central::CentralMoments,
-    kept::Kept,
     line,
     table::{Table, mean_and_variance},
 };
@@ -31,7 +33,7 @@ pub(crate) struct SampledSum {
     /// The rho of all noise as if nothing were sampled.
     without_sampling: OnceLock<Rational>,
     /// What contours have in common.
-    pub(super) kept: Arc<Kept>,
+    pub(super) kept: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
 }
 
 impl PartialEq for SampledSum {
