@@ -353,7 +353,7 @@ IN_ORDER: list[tuple[Any, Any]] = [
     (pandas.Series(SORTED, index=[2, "c", 1.5]), NONE),
     (pandas.Series([50, 5], index=["b", "a"]), NONE),
     (pandas.Series(SORTED, index=["c", "b", "a"]), NONE),  # falling with the keys
-    (pandas.DataFrame({"g": list("xxxyyy"), "k": list("bbaabb")}).groupby("g")["k"].value_counts(), NONE),
+    (pandas.DataFrame({"g": list("xxxyyy"), "k": list("bbaaab")}).groupby("g")["k"].value_counts(), NONE),
     (pandas.Series([50, 5, 5], index=pandas.MultiIndex.from_tuples([("b", 1), ("b", 3), ("b", 2)])), NONE),
     (pandas.Series(["b"] * 50 + ["c"] * 5 + ["a"] * 3).value_counts().reset_index(name="n"), {"n": NONE}),
     (pandas.DataFrame({"key": list("bbbcca")}).groupby("key").size().sort_values(), NONE),
