@@ -70,6 +70,14 @@ class Opened:
             time.sleep(0.02)
         return [article.text for article in self.all("article")]
 
+    def problem(self, seconds=60):
+        """What the page refuses, as soon as it says so."""
+        end = time.time() + seconds
+        while not self.one("#problem").text:
+            assert time.time() < end, "no problem was said"
+            time.sleep(0.02)
+        return self.one("#problem").text
+
     def run(self, expression, *given):
         return self.driver.execute_script(f"return {expression}", *given)
 

@@ -110,7 +110,7 @@ def test_a_folder_is_compared_with_the_signed_hash(opened, tmp_path):
     chosen(opened, tmp_path / "memo", "0" * 64)
     assert f"the SHA-256 of SHA256SUMS is the signed one: it is {signed}" in opened.answers(7)[0]
     chosen(opened, tmp_path / "memo", "0" * 63)
-    assert "64 digits" in opened.one("#problem").text and len(opened.all("article")) == 7
+    assert "64 digits" in opened.problem() and len(opened.all("article")) == 7
 
 
 def test_every_change_of_a_folder_is_named_as_check_py_names_it(opened, tmp_path):
