@@ -24,8 +24,8 @@ use crate::{
 /// let law = Law::Staircase { epsilon: parse("1")?, period: 4, first: 2, changes: Changes::Exactly };
 /// let noise = Distribution::of(&law)?;
 /// // Z = 2 (2 + 2 / e) / (1 - 1 / e) - 1
-/// assert!((noise.mass(1, 15).approximate() - 0.1306258).abs() < 1e-7);
-/// assert_eq!(noise.quantile(&parse("0.975")?)?, 11);
+/// assert!((noise.mass(1, 15).approximate() - 0.1306197).abs() < 1e-7);
+/// assert_eq!(noise.quantile(&parse("0.975")?)?, 12);
 /// # Ok::<(), dp_assay::Error>(())
 /// ```
 #[derive(Clone, Debug)]
