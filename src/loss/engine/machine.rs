@@ -35,6 +35,8 @@ pub(crate) const PER_UNIFORM_PRODUCT: f64 = 2e-7;
 pub(crate) const PER_PRODUCT: f64 = 3e-9;
 pub(crate) const PER_POWER: f64 = 4e-7;
 pub(crate) const MOST_OF_SAMPLES: f64 = 4.0;
+/// The closed form of Gaussian noise, over MPFR.
+pub(crate) const PER_CLOSED_FORM: f64 = 2e-5;
 /// The share of the price of a factor that a state of the moments of a sample takes in balls: one product and one sum.
 pub(crate) const SHARE_OF_A_STATE: f64 = 1.0 / 30.0;
 

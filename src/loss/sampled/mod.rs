@@ -29,6 +29,7 @@
 //! For n steps, delta(eps) = (1 / 2 pi i) times the integral of F^n exp(-s eps) / (s (s + 1)) along Re s = c > 0, again by the trapezoid rule, whose error
 //! is a sum of positive terms: the profile at eps - 2 pi m / h, times exp(-2 pi m c / h) (`contour`). Between -1 and 0 the same integral is -(1 - delta).
 
+mod apart;
 mod arithmetic;
 mod central;
 mod closed;
@@ -44,7 +45,7 @@ mod table;
 use rug::Rational;
 
 use super::{
-    answer::{Answer, Proof},
+    answer::{self, Answer, Proof},
     stop::Stop,
 };
 pub use crate::law::Direction;
@@ -72,7 +73,14 @@ impl SampledSum {
                 Proof::new("closed form", "closed form of one sampled step, or of losses that end before epsilon");
             return Ok(Answer { met: value.is_tight(digits), value, proof });
         }
-        contour::enclose(self, direction, side, epsilon, digits, stop)
+        let apart = self.apart(direction, side, epsilon, digits);
+        match apart {
+            Some(answer) if answer.met => Ok(answer),
+            Some(answer) => {
+                answer::both(contour::enclose(self, direction, side, epsilon, digits, stop), Ok(answer), digits)
+            }
+            None => contour::enclose(self, direction, side, epsilon, digits, stop),
+        }
     }
 
     /// ln of a hockey stick in doubles: an approximation without proof. Where it is close to 1, the logarithm has the relative precision of its
@@ -85,15 +93,31 @@ impl SampledSum {
         stop: &Stop,
     ) -> Result<f64> {
         const DIGITS: u32 = 15;
+        const FEW_DIGITS: u32 = 6;
         /// Closer to 1 the complement is computed.
         const NEAR: f64 = -0.1;
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
             return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });
         }
-        let ln = contour::ln_approx(self, direction, Side::Delta, epsilon, near, stop)?;
+        // As precise as the search needs, or the best there is.
+        let apart = self.apart(direction, Side::Delta, epsilon, FEW_DIGITS);
+        if let Some(answer) = &apart
+            && answer.met
+        {
+            return Ok(answer.value.ln().approximate());
+        }
+        // No approximation is outside of what is proven.
+        let within = |ln: f64| match &apart {
+            Some(Answer { value, .. }) => {
+                let [least, most] = [value.lower(), value.upper()].map(|end| libm::log(end.to_f64()));
+                ln.max(least).min(most)
+            }
+            None => ln,
+        };
+        let ln = within(contour::ln_approx(self, direction, Side::Delta, epsilon, near, stop)?);
         if ln < NEAR || near.is_some_and(|near| near < 4.0 * NEAR) {
             return Ok(ln);
         }
-        Ok(libm::log1p(-libm::exp(contour::ln_approx(self, direction, Side::Complement, epsilon, None, stop)?)))
+        Ok(within(libm::log1p(-libm::exp(contour::ln_approx(self, direction, Side::Complement, epsilon, None, stop)?))))
     }
 }
