@@ -73,7 +73,7 @@ impl LossSum {
         };
         let alias = Self::alias_error(question, plan, own);
         let truncation =
-            Float::with_val_round(BITS, &errors.truncation * self.coarse_share(&plan.exact_c), Round::Up).0;
+            Float::with_val_round(BITS, &errors.truncation * &self.coarse_share(&plan.exact_c), Round::Up).0;
         Errors { alias: if alias < errors.alias { alias } else { errors.alias }, truncation }
     }
 

@@ -362,7 +362,12 @@ impl Split {
             .with("losses", "losses of the coarse groups", Quantity::Count(losses as u64))
             .with("evaluated", "losses at which the remaining groups were evaluated", Quantity::Count(evaluated as u64))
             .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(missing));
-        Ok(Found { value, missed, left_out: Float::with_val_round(64, ranked.left_out + dropped, Round::Up).0, proof })
+        Ok(Found {
+            value,
+            missed,
+            left_out: Float::with_val_round(64, &ranked.left_out + &dropped, Round::Up).0,
+            proof,
+        })
     }
 
     /// The enumeration of a tilt, made if need be; the oldest is dropped.

@@ -32,7 +32,7 @@ pub(crate) fn convex_minimum_near(left: f64, best: f64, at: impl Fn(&Rational) -
         let bits = fb.lower().prec();
         let fall = |outer: &Enclosure| Float::with_val_round(bits, outer.upper() - fb.lower(), Round::Up).0;
         let most = fall(&fa).max(&fall(&fc));
-        let lower = Float::with_val_round(bits, fb.lower() - most, Round::Down).0;
+        let lower = Float::with_val_round(bits, fb.lower() - &most, Round::Down).0;
         return Some(Enclosure::new(lower, fb.upper().clone()));
     }
     None

@@ -271,7 +271,7 @@ impl OfKind<'_> {
     /// for either sign: below `lower` where top.sum - s > (top.answer - lower) / unit.
     fn above(&self, lower: &Float) -> impl Iterator<Item = Pair> {
         let room = Float::with_val_round(64, &self.top.answer - lower, Round::Up).0;
-        let slack = Float::with_val_round(64, room / &self.top.unit, Round::Up).0.to_f64_round(Round::Up);
+        let slack = Float::with_val_round(64, &room / &self.top.unit, Round::Up).0.to_f64_round(Round::Up);
         // Four roundings of doubles, each at most half a unit in the last place of the larger number.
         let rounding = 4.0 * f64::EPSILON * (self.top.sum.hi().abs() + slack.abs());
         let least = Twofold::double(self.top.sum.hi() - slack - rounding);
