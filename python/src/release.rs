@@ -398,8 +398,8 @@ impl Ledger {
     /// (all whose counts are known, exactly, the worst over all combinations of block paths) and `zcdp_total` (all, from their budgets).
     /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known), zcdp_epsilon, and compared_with
     /// (the smaller one of that and pure DP, as Account.compared_with). `of_mixes` of
-    /// `composed` has, by release, the mix of groups that is composed if all mixes together would be too many: the one that is worst for
-    /// the release alone; this epsilon does not cover a record of another mix. `conditions` of `composed` and `zcdp_total`, and `condition` of a release, are
+    /// `composed` has, by release, the mix of groups that the lower end of epsilon is of if all mixes together would be too many: the one that is worst for
+    /// the release alone; the upper end bounds every mix. `conditions` of `composed` and `zcdp_total`, and `condition` of a release, are
     /// there where its certificate holds under one: sentences.
     #[pyo3(signature = (delta, *, digits = 12))]
     fn balance<'py>(

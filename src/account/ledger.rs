@@ -28,6 +28,7 @@
 //! other at every epsilon, alone or composed with anything.
 
 mod changed;
+mod gaussian;
 mod worst;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,7 +138,7 @@ pub struct Balance {
     /// best order; else that.
     pub compared: Compared,
     /// Of releases composed: those of which one mix of groups is composed, the one that is worst for the release alone, and that
-    /// mix in words. About a record of another mix the epsilon does not speak.
+    /// mix in words. The lower end of epsilon is of these mixes; the upper end bounds every combination of mixes.
     pub of_mixes: Vec<(String, String)>,
 }
 
@@ -146,8 +147,7 @@ pub struct Balance {
 pub struct Spent {
     /// The certified enclosure whose upper end is the bound.
     pub epsilon: Enclosure,
-    /// Whether it is that of the exact composition. Otherwise it follows from the sum of all rho, because of some entry only the budget is known, or because
-    /// the mixes of groups are too many.
+    /// Whether it is that of the composition. Otherwise it follows from the sum of all rho, because of some entry only the budget is known.
     pub is_composed: bool,
     /// The sum of all rho.
     pub rho: Rho,
@@ -244,7 +244,8 @@ impl Ledger {
     }
 
     /// The exact composition of all releases whose counts are known: the worst over all block paths, mixes of groups and parts of partitions. If these
-    /// combinations are too many, the mix that is worst for a release alone represents that release.
+    /// combinations are too many, the lower end of epsilon is that of the mix that is worst for each release alone. Another combination of mixes may be worse, so the upper end is
+    /// a bound for all: close to the lower end for Gaussian noise ([`gaussian`]), elsewhere what rho implies.
     pub fn composed(&self, delta: &Delta, digits: u32) -> Result<Balance> {
         if self.entries.iter().all(|entry| entry.paths.is_empty()) {
             return self.total(delta, digits);
@@ -252,15 +253,43 @@ impl Ledger {
         let (ways, of_mixes) = self.ways(delta)?;
         let accounts = self.accounts(ways, self.change()?)?;
         let rho = (self.rho_of(|entry| !entry.paths.is_empty())?, self.has_exact_rho());
-        Ok(Balance { of_mixes, ..self.balance(accounts, rho, delta, digits)? })
+        let balance = self.balance(accounts, rho, delta, digits)?;
+        if of_mixes.is_empty() {
+            Ok(balance)
+        } else {
+            self.of_all_mixes(Balance { of_mixes, ..balance }, delta, digits)
+        }
     }
 
-    /// An upper bound on the epsilon of everything: the exact composition if every release has one and every mix is composed, otherwise what the sum of all rho implies.
+    /// The balance of one combination of mixes, with upper ends that hold for all.
+    fn of_all_mixes(&self, one: Balance, delta: &Delta, digits: u32) -> Result<Balance> {
+        // A largest loss of these mixes is none of others.
+        let compared = Compared { by: Conversion::BestOrder, epsilon: one.zcdp_epsilon.clone(), published: None };
+        let epsilon = match one.epsilon {
+            Some(answer) => {
+                let bound = self.most_of_all_mixes(&answer.value, &one.zcdp_epsilon, delta)?;
+                let value =
+                    Enclosure::new(answer.value.lower().clone(), bound.upper().clone().max(answer.value.upper()));
+                Some(Answer { met: answer.met && value.is_tight(digits), value, ..answer })
+            }
+            None => None,
+        };
+        Ok(Balance { epsilon, compared, ..one })
+    }
+
+    /// An upper bound on the epsilon of every combination of mixes, of which one has an epsilon found: for Gaussian noise, else what rho implies.
+    fn most_of_all_mixes(&self, found: &Enclosure, by_rho: &Enclosure, delta: &Delta) -> Result<Enclosure> {
+        let combinations = gaussian::Combinations::of(self);
+        let own = combinations.map(|all| all.epsilon(delta, found.lower().to_f64())).transpose()?.flatten();
+        Ok(own.map_or_else(|| by_rho.clone(), |own| own.min(by_rho)))
+    }
+
+    /// An upper bound on the epsilon of everything: the exact composition if every release has one, otherwise what the sum of all rho implies.
     pub fn spent(&self, delta: &Delta, digits: u32) -> Result<Spent> {
         let total = self.total(delta, digits)?;
         let is_known = self.entries.iter().all(|entry| !entry.paths.is_empty());
         let composed = if is_known { Some(self.composed(delta, digits)?) } else { None };
-        let exact = composed.filter(|all| all.of_mixes.is_empty()).and_then(|all| all.epsilon);
+        let exact = composed.and_then(|all| all.epsilon);
         let (rho, zcdp_epsilon) = (total.rho, total.zcdp_epsilon);
         Ok(match exact {
             Some(answer) => Spent { epsilon: answer.value, is_composed: true, rho, zcdp_epsilon },
@@ -268,13 +297,23 @@ impl Ledger {
         })
     }
 
-    /// Whether everything has delta(epsilon) <= delta; not decided where the mixes of groups are too many, or of some release only the budget is known.
+    /// Whether everything has delta(epsilon) <= delta; not decided where of some release only the budget is known, or where the mixes of groups are too many and epsilon lies between the
+    /// bound for all and that of one.
     pub fn keeps(&self, epsilon: &Epsilon, delta: &Delta) -> Result<Certainty> {
-        let (ways, of_mixes) = self.ways(delta)?;
-        if !of_mixes.is_empty() || self.entries.iter().any(|entry| entry.paths.is_empty()) {
+        if self.entries.iter().any(|entry| entry.paths.is_empty()) {
             return Ok(Certainty::Undecided);
         }
+        let (ways, of_mixes) = self.ways(delta)?;
         let mut all = Certainty::Yes;
+        if !of_mixes.is_empty() {
+            const DIGITS: u32 = 8;
+            let composed = self.composed(delta, DIGITS)?.epsilon;
+            let is_kept = composed.is_some_and(|answer| *answer.value.upper() <= **epsilon);
+            if is_kept {
+                return Ok(Certainty::Yes);
+            }
+            all = Certainty::Undecided;
+        }
         for account in self.accounts(ways, self.change()?)? {
             match has_delta(&account, epsilon, delta)? {
                 Certainty::Yes => {}
@@ -315,6 +354,13 @@ impl Ledger {
             Ok(match worst_alone {
                 None => entry.paths.clone(),
                 Some((ways, mix)) => {
+                    if entry.paths.iter().any(|path| path.infinite_loss().is_some()) {
+                        let why = format!(
+                            "the mixes of groups of {} are too many to be composed, and have outputs that only one of two neighbors can have",
+                            entry.name
+                        );
+                        return Err(Error::unsuitable(why));
+                    }
                     of_mixes.push((entry.name.clone(), mix));
                     ways
                 }

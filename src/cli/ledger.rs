@@ -221,8 +221,8 @@ impl Account<'_> {
         }
         for (release, mix) in &all.composed.of_mixes {
             page.text(format!(
-                "  {release} is composed for the mix of groups that is worst for it alone: {mix}. A record of another mix spends the same \
-                 rho, and its composed epsilon can differ a little.\n"
+                "  The lower end of all releases composed is that of the mix of groups that is worst for {release} alone: {mix}. Another mix may be \
+                 worse beside the other releases; the upper end bounds every mix.\n"
             ));
         }
         let neighbors = self.population.neighbors;

@@ -188,7 +188,7 @@ fn caveats(population: &Population, composed: &Balance) -> Vec<String> {
         population.conditions().iter().map(|condition| format!("{name}: {condition}")).collect();
     for (release, mix) in &composed.of_mixes {
         said.push(format!(
-            "{name}: {release} is composed for the mix of groups that is worst for it alone: {mix}. About a record of another mix the composed epsilon does not speak."
+            "{name}: the lower end of the composed epsilon is that of the mix of groups that is worst for {release} alone: {mix}. Another mix may be worse beside the other releases; the upper end bounds every mix."
         ));
     }
     let by_rho = names(&|entry| population.multiplies_rho_alone(entry));

@@ -240,3 +240,96 @@ fn what_is_accounted_for_is_everything_that_decides_the_losses() {
     // The former text had the name of a table in place of its masses.
     assert_eq!(accounted(counts(table("t", &a))).1, accounted(counts(table("t", &b))).1);
 }
+
+/// An entry of which every way is a mix.
+fn mixed(name: &str, mixes: &[&[&str]]) -> Entry {
+    Entry { mixes: mixes.iter().map(|mix| format!("{mix:?}")).collect(), ..entry(name, mixes) }
+}
+
+#[test]
+fn a_bound_for_all_mixes_is_above_each_combination_and_close_to_the_worst() {
+    let ledgers: [Vec<Entry>; 6] = [
+        vec![mixed("a", &[&["5x5"], &["10x2", "10/3x1"], &["2x2"]]), mixed("b", &[&["40/3x7"], &["4x1", "40/11x1"]])],
+        vec![
+            mixed("a", &[&["20x9"], &["20x4", "4x1"], &["100x45"]]),
+            mixed("b", &[&["30x4@2"], &["15x8"]]),
+            entry("c", &[&["9x3"]]),
+        ],
+        vec![mixed("a", &[&["1x2"], &["2x4"], &["3/2x3"]]), mixed("b", &[&["7x1"], &["70x10"]])],
+        // Mixes that spend less than others.
+        vec![mixed("a", &[&["3x1"], &["3x2"], &["7x3"]]), mixed("b", &[&["5x3"], &["11x2"]])],
+        vec![
+            in_part("day", "1", mixed("a", &[&["6x2"], &["12x4"]])),
+            in_part("day", "2", mixed("b", &[&["5x2"], &["25/2x5"]])),
+            entry("c", &[&["9x1"]]),
+        ],
+        vec![mixed("a", &[&["64x3@8"], &["1000x2"]]), mixed("b", &[&["50x2"], &["25x1"]])],
+    ];
+    for (entries, units, delta) in ledgers.into_iter().flat_map(|entries| {
+        [(Units::Pairs, "1e-10"), (Units::Single, "1e-6"), (Units::Single, "0.01")]
+            .map(|(units, delta)| (entries.clone(), units, delta))
+    }) {
+        let delta: Delta = delta.parse().unwrap();
+        let sides = if units == Units::Pairs { 2_u32 } else { 1 };
+        let spending = |entry: Entry| {
+            let rho = Rational::from(&*single(entry.clone()).rho * sides).try_into().unwrap();
+            Entry { rho, ..entry }
+        };
+        let ledger = Ledger::new(entries.into_iter().map(spending).collect(), units).unwrap();
+        // Few enough that every combination is composed.
+        let worst = ledger.composed(&delta, 10).unwrap();
+        assert!(worst.of_mixes.is_empty());
+        let worst = worst.epsilon.unwrap().value;
+        let all = gaussian::Combinations::of(&ledger).unwrap();
+        for found in [0.0, worst.lower().to_f64() * 0.9, worst.lower().to_f64()] {
+            let bound = all.epsilon(&delta, found).unwrap().unwrap();
+            assert!(bound.upper() >= worst.lower(), "{bound} {worst}");
+        }
+        let bound = all.epsilon(&delta, worst.lower().to_f64()).unwrap().unwrap();
+        assert!(bound.upper().to_f64() <= 1.02 * worst.upper().to_f64(), "{bound} {worst} {:?}", ledger.entries());
+    }
+    let laplace = Composition::new([Counts::parse("discrete-laplace", "1").unwrap()]).unwrap();
+    let other = Entry { paths: vec![laplace], ..entry("l", &[&["5x1"]]) };
+    assert!(gaussian::Combinations::of(&Ledger::new(vec![other], Units::Single).unwrap()).is_none());
+}
+
+#[test]
+fn where_mixes_are_too_many_the_upper_end_bounds_all_of_them() {
+    // 15 x 15 combinations, more than are composed; the mixes of both releases spend 1/2 and 3/4.
+    let mixes = |rho: u32| -> Vec<Vec<String>> {
+        (0..15)
+            .map(|n| {
+                let (fine, coarse) = (5 + n, 12);
+                let kept = [
+                    format!("{}x{fine}", 4 * (fine + coarse) / rho),
+                    format!("{}x{coarse}", 4 * (fine + coarse) / rho),
+                ];
+                kept.to_vec()
+            })
+            .collect()
+    };
+    let of = |name: &str, rho: u32| {
+        let mixes = mixes(rho);
+        let mixes: Vec<Vec<&str>> = mixes.iter().map(|mix| mix.iter().map(String::as_str).collect()).collect();
+        let mixes: Vec<&[&str]> = mixes.iter().map(|mix| &mix[..]).collect();
+        single(mixed(name, &mixes))
+    };
+    let delta: Delta = "1e-8".parse().unwrap();
+    let ledger = Ledger::new(vec![of("a", 2), of("b", 4)], Units::Single).unwrap();
+    let composed = ledger.composed(&delta, 10).unwrap();
+    assert_eq!(composed.of_mixes.len(), 2);
+    let value = composed.epsilon.unwrap().value;
+    for one in &ledger.entries()[0].paths {
+        for other in &ledger.entries()[1].paths {
+            let of_these = one.compose(other).unwrap().epsilon(&delta, 8).unwrap().value;
+            assert!(of_these.lower() <= value.upper(), "{of_these} {value}");
+        }
+    }
+    assert!(value.upper().to_f64() <= 1.02 * value.lower().to_f64(), "{value}");
+    assert_eq!(ledger.spent(&delta, 10).unwrap().epsilon.upper(), value.upper());
+    let at = |epsilon: f64| crate::numeric::rational::from_f64(epsilon).unwrap().try_into().unwrap();
+    let (lower, upper) = (value.lower().to_f64(), value.upper().to_f64());
+    assert_eq!(ledger.keeps(&at(upper * 1.001), &delta).unwrap(), Certainty::Yes);
+    assert_eq!(ledger.keeps(&at(lower * 0.999), &delta).unwrap(), Certainty::No);
+    assert_eq!(ledger.keeps(&at(f64::midpoint(lower, upper)), &delta).unwrap(), Certainty::Undecided);
+}

@@ -1,0 +1,254 @@
+//! A bound for every mix of groups at once, where all noise is Gaussian, discrete or not.
+//!
+//! Where a release has several mixes, a record has one in each release, and nobody knows which: there are far too many combinations to compose each. All of them are close to
+//! continuous Gaussian noise of the same rho, and this file bounds by how much any of them is less private.
+//!
+//! Let X be one combination, of counts with noise N_Z(0, s_i) that are moved by m_i, and rho_X = sum of m_i^2 / (2 s_i). At a real c > 0, with the moments M_X of its loss and M_G
+//! of the loss of continuous noise of the same rho, both profiles are integrals along Re s = c (ARCHITECTURE, (3), the whole line), which converge absolutely. So
+//!
+//! ```text
+//! delta_X(eps) <= delta_G(eps; rho_X) + exp(-c eps) / pi  integral over t > 0 of |M_X - M_G|(c + i t) / (|c + i t| |1 + c + i t|)
+//! ```
+//!
+//! With u_i = t m_i / s_i, q_i = exp(-2 pi^2 s_i), psi_i(u) = sum over k of exp(-s_i (u - 2 pi k)^2 / 2) and G = exp(rho_X (c + c^2)), two bounds of the numerator follow from (2):
+//!
+//! - *near*: G exp(-rho_X t^2) (product of (1 + a_i) - 1), a_i = |theta_i(s) / theta_i(0) - 1| <= 2 sum over k of q_i^(k^2) (exp(2 pi k s_i u_i) + 1), because |cos(x + i y)| <= exp(|y|);
+//! - *far*: G (product of psi_i(u_i) / psi_i(0) + exp(-rho_X t^2)), by Poisson summation, as in (6).
+//!
+//! The logarithms of both products are sums over the counts. So the largest over all combinations is at most the sum over releases of the largest of any of its ways, twice where a
+//! changed record leaves one way and enters another, and over a partition the largest of its parts. delta_G and G rise with rho, exp(-rho t^2) falls: each is taken at the end that is
+//! larger. No combination is composed, and none is left out.
+
+use std::{collections::BTreeMap, f64::consts::PI};
+
+use rug::Rational;
+
+use super::{Entry, Ledger};
+use crate::{
+    account::{Composition, Counts, profile::Account},
+    error::Result,
+    law::Law,
+    loss::{family::Units, parameter::Delta},
+    numeric::{Enclosure, rational},
+};
+
+/// The largest number of intervals of the integral.
+const MOST_INTERVALS: u32 = 1 << 20;
+/// A relative margin for all roundings of doubles: at most 2^20 terms, of exponents below 10^4 that are known to a relative 10^-12.
+const MARGIN: f64 = 1e-6;
+/// Products below exp of this are as good as zero: it bounds them.
+const FLOOR: f64 = -80.0;
+
+/// Gaussian noise of one kind: s, and m / s, by which u grows with t.
+struct Noise {
+    sigma2: f64,
+    turn: f64,
+    is_continuous: bool,
+}
+
+/// The counts of one way: which noise, and how many.
+type Way = Vec<(usize, f64)>;
+
+/// The ways of one release, of which one record has one.
+struct Ways(Vec<Way>);
+
+/// All combinations of ways.
+pub(super) struct Combinations {
+    noises: Vec<Noise>,
+    /// Two where a changed record leaves one combination and enters another.
+    sides: f64,
+    standing: Vec<Ways>,
+    /// Of each partition the parts, and of each part its releases.
+    partitions: Vec<Vec<Vec<Ways>>>,
+    /// What a change changes as a whole.
+    change: Ways,
+    least_rho: Rational,
+    most_rho: Rational,
+}
+
+impl Noise {
+    /// At least ln of psi(u) / psi(0) for every u between two.
+    fn ln_far(&self, from: f64, to: f64) -> f64 {
+        let rho = |u: f64| -self.sigma2 * u * u / 2.0;
+        if self.is_continuous {
+            return rho(from);
+        }
+        // psi decreases with the distance to the multiples of 2 pi, and never exceeds psi(0).
+        const SMALL: f64 = 0.1;
+        let turns = (from / (2.0 * PI)).floor();
+        let (low, high) = (2.0f64.mul_add(-PI * turns, from), 2.0f64.mul_add(-PI * turns, to));
+        // Angles below 10^6 are known to 10^-9.
+        if self.sigma2 < SMALL || high >= 2.0 * PI || to > 1e6 {
+            return 0.0;
+        }
+        let distance = (low.min(2.0 * PI - high) - 1e-9).max(0.0);
+        // psi(d) = exp(-s d^2 / 2) (1 + sum over k of exp(-2 pi k s (pi k - d))), where k = 1 stands alone and all others add up to at most
+        // q + q^2 + q^4 + ... <= 2 q, as q <= exp(-0.2 pi^2); psi(0) >= 1.
+        let others = (-2.0 * PI * self.sigma2 * (PI - distance)).exp() + 2.0 * (-2.0 * PI * PI * self.sigma2).exp();
+        (rho(distance) + others.ln_1p()).min(0.0)
+    }
+
+    /// At least ln(1 + a) for every smaller u; infinite where that says nothing.
+    fn ln_near(&self, u: f64) -> f64 {
+        if self.is_continuous {
+            return 0.0;
+        }
+        // Term k of a is at most that of k = 1 times r^(k - 1), r = exp(-2 pi s (3 pi - 2)) for u <= 2, so r < 0.01 for s >= 0.1.
+        if self.sigma2 < 0.1 || u > 2.0 {
+            return f64::INFINITY;
+        }
+        let exponent = -2.0 * PI * PI * self.sigma2;
+        (2.02 * ((exponent + 2.0 * PI * self.sigma2 * u).exp() + exponent.exp())).ln_1p()
+    }
+}
+
+impl Ways {
+    /// The largest over all ways of a sum over counts; a lower one than `floor` may be any lower one.
+    fn most(&self, of: &[f64], floor: f64) -> f64 {
+        let sum = |way: &Way| way.iter().map(|(noise, count)| count * of[*noise]).sum::<f64>();
+        let mut most = f64::NEG_INFINITY;
+        for way in &self.0 {
+            most = most.max(sum(way));
+        }
+        most.max(floor)
+    }
+}
+
+impl Combinations {
+    /// All combinations of a ledger's ways; `None` where some noise is not Gaussian.
+    pub(super) fn of(ledger: &Ledger) -> Option<Combinations> {
+        let (mut noises, mut places) = (Vec::new(), BTreeMap::new());
+        let mut way = |path: &Composition| -> Option<Way> {
+            let place = |counts: &Counts| {
+                let is_continuous = match counts.law {
+                    Law::DiscreteGaussian { .. } => false,
+                    Law::Gaussian { .. } => true,
+                    _ => return None,
+                };
+                let place = *places.entry((counts.law.clone(), counts.shift)).or_insert_with(|| {
+                    let sigma2 = counts.law.sigma2().map_or(f64::NAN, Rational::to_f64);
+                    noises.push(Noise { sigma2, turn: counts.shift as f64 / sigma2, is_continuous });
+                    noises.len() - 1
+                });
+                Some((place, counts.count as f64))
+            };
+            path.each_counts().map(place).collect()
+        };
+        let mut ways = |entry: &&Entry| entry.paths.iter().map(&mut way).collect::<Option<Vec<Way>>>().map(Ways);
+        let known = |entry: &&&Entry| !entry.paths.is_empty();
+        let mut standing: Vec<Ways> = ledger
+            .standing()
+            .iter()
+            .filter(known)
+            .filter(|entry| !entry.is_change)
+            .map(&mut ways)
+            .collect::<Option<_>>()?;
+        // Those with few ways first: most intervals need no more of them.
+        standing.sort_by_key(|ways| ways.0.len());
+        let change: Vec<Ways> = ledger
+            .standing()
+            .iter()
+            .filter(known)
+            .filter(|entry| entry.is_change)
+            .map(&mut ways)
+            .collect::<Option<_>>()?;
+        let mut partitions = Vec::new();
+        for parts in ledger.partitions() {
+            let of_part = |part: &Vec<&Entry>| part.iter().filter(known).map(&mut ways).collect::<Option<Vec<Ways>>>();
+            partitions.push(parts.iter().map(of_part).collect::<Option<Vec<_>>>()?);
+        }
+        let change = Ways(vec![change.into_iter().flat_map(|ways| ways.0).flatten().collect()]);
+        let sides = if ledger.units() == Units::Pairs { 2_u32 } else { 1 };
+        let (least_rho, most_rho) = (rho(ledger, sides, false), rho(ledger, sides, true));
+        Some(Combinations { noises, sides: sides.into(), standing, partitions, change, least_rho, most_rho })
+    }
+
+    /// At least the sum over counts of any combination: the sum of the largest of each release. Below `floor` it is of no interest.
+    fn most(&self, of: &[f64], floor: f64) -> f64 {
+        let mut all = self.change.most(of, f64::NEG_INFINITY);
+        for ways in &self.standing {
+            // What is not positive only becomes less.
+            if all < floor {
+                return all;
+            }
+            all += self.sides * ways.most(of, f64::NEG_INFINITY);
+        }
+        for parts in &self.partitions {
+            let of_part = |part: &Vec<Ways>| part.iter().map(|ways| ways.most(of, f64::NEG_INFINITY)).sum::<f64>();
+            all += self.sides * parts.iter().map(of_part).fold(f64::NEG_INFINITY, f64::max);
+        }
+        all
+    }
+
+    /// At least |M_X - M_G| / G for all combinations and all heights between two.
+    fn difference(&self, from: f64, to: f64, rho: f64) -> f64 {
+        // exp(-rho t^2) of continuous noise.
+        let smooth = (-rho * from * from).exp();
+        let far: Vec<f64> = self.noises.iter().map(|noise| noise.ln_far(from * noise.turn, to * noise.turn)).collect();
+        let far = self.most(&far, FLOOR).max(FLOOR).exp() + smooth;
+        let near: Vec<f64> = self.noises.iter().map(|noise| noise.ln_near(to * noise.turn)).collect();
+        if near.iter().any(|near| near.is_infinite()) {
+            return far;
+        }
+        far.min(smooth * self.most(&near, f64::NEG_INFINITY).exp_m1())
+    }
+
+    /// An upper bound on the epsilon at delta of every combination; `None` where nothing is known. `found` is an epsilon below which the truth is not.
+    pub(super) fn epsilon(&self, delta: &Delta, found: f64) -> Result<Option<Enclosure>> {
+        let (least, most) = (self.least_rho.to_f64(), self.most_rho.to_f64());
+        if !(1e-9..=1e4).contains(&most) || !found.is_finite() || delta.to_f64() < 1e-250 {
+            return Ok(None);
+        }
+        let c = saddle(most, found.max(0.0));
+        // The integral of continuous noise is about this; the heights beyond the last are a thousandth of it, if the number of intervals allows it.
+        let size = (PI / most).sqrt() / (2.0 * c * (c + 1.0));
+        let step = 0.1 / (2.0 * most).sqrt();
+        let intervals = (1000.0 / size / step).ceil().clamp(1.0, MOST_INTERVALS.into());
+        let modulus = |t: f64| c.hypot(t) * (c + 1.0).hypot(t);
+        let mut integral = 0.0;
+        for k in 0..intervals as u32 {
+            let (from, to) = (f64::from(k) * step, f64::from(k + 1) * step);
+            integral += self.difference(from, to, least) * (to - from) / modulus(from);
+        }
+        // |M_X| + |M_G| <= 2 G, and the integral of t^-2 from t on is 1 / t.
+        let last = intervals * step;
+        integral += (1.0 + (-least * last * last).exp()) / last;
+        // ln of the excess at epsilon, rounded up.
+        let ln_excess = |epsilon: f64| (most * (c + c * c) - c * epsilon) + (integral / PI).ln() + MARGIN;
+        // It falls by c with epsilon: from here on it is at most half of delta.
+        let ln_half = (delta.to_f64() / 2.0).ln() - MARGIN;
+        let from = found.max(0.0) + ((ln_excess(found.max(0.0)) - ln_half) / c).max(0.0);
+        let remaining = Rational::from(&**delta - &rational::from_f64(ln_excess(from).exp() * (1.0 + MARGIN))?);
+        if remaining <= 0 {
+            return Ok(None);
+        }
+        // Continuous noise of the largest rho: one count that moves by 1, with variance 1 / (2 rho).
+        let sigma2 = Rational::from(self.most_rho.recip_ref()) / 2_u32;
+        let continuous = Composition::new([Counts::gaussian(sigma2, 1, 1)?])?;
+        let answer = continuous.epsilon(Delta::try_from(remaining)?, 10)?;
+        Ok(Some(answer.value.max(&Enclosure::double(from, 64))))
+    }
+}
+
+/// The c > 0 at which exp(rho (c + c^2) - c epsilon) / (c (c + 1)) is about least.
+fn saddle(rho: f64, epsilon: f64) -> f64 {
+    let slope = |c: f64| rho * (1.0 + 2.0 * c) - epsilon - 1.0 / c - 1.0 / (1.0 + c);
+    let (mut low, mut high) = (1e-6, 1e6);
+    for _ in 0..60 {
+        let middle = f64::sqrt(low * high);
+        if slope(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// The least, or the largest, rho of all combinations.
+fn rho(ledger: &Ledger, sides: u32, most: bool) -> Rational {
+    let end = |values: &mut dyn Iterator<Item = Rational>| if most { values.max() } else { values.min() };
+    let of_entry = |entry: &&Entry| {
+        let own = end(&mut entry.paths.iter().map(|path| (**path.rho()).clone())).unwrap_or_default();
+        own * if entry.is_change { 1 } else { sides }
+    };
+    let sum = |entries: &[&Entry]| entries.iter().map(of_entry).fold(Rational::new(), |sum, rho| sum + rho);
+    let of_parts = |parts: &Vec<Vec<&Entry>>| end(&mut parts.iter().map(|part| sum(part))).unwrap_or_default();
+    ledger.partitions().iter().map(of_parts).fold(sum(&ledger.standing()), |all, part| all + part)
+}
