@@ -15,6 +15,7 @@ mod cef;
 mod certificates;
 mod cli;
 mod compared;
+mod conditions;
 mod confidential;
 mod country;
 mod deployments;

@@ -202,6 +202,12 @@ impl Account {
         self.resolved.unmoved.clone()
     }
 
+    /// The conditions under which the account holds, in sentences: of Poisson samples, of counts that change by exactly a number, and of releases that state one.
+    #[getter]
+    fn conditions(&self) -> Vec<String> {
+        self.resolved.conditions()
+    }
+
     /// The zCDP rho in nats, exactly: a Fraction. Of the worst block path or pair of paths, if there are several.
     #[getter]
     fn rho<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -35,6 +35,7 @@ pub mod allocate;
 pub mod calibrate;
 pub mod compared;
 pub mod composition;
+pub mod conditions;
 pub mod conversions;
 pub mod counts;
 pub mod crossing;

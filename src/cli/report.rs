@@ -125,6 +125,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.provenance(provenance);
     let paths = [&args.out, &args.nist, &args.registry].into_iter().flatten();
     let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    for condition in subject.conditions() {
+        page.text(format!("{condition}\n"));
+    }
     page.text(format!("\nwritten to {}\n", names.join(" and ")));
     page.answered(!audit.is_some_and(|audit| audit.verdict.deviates()))
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     account::{
         Composition, Rho,
+        conditions::SAMPLES,
         ledger::{Entry, Ledger},
     },
     error::{Error, Result},
@@ -70,7 +71,10 @@ impl Population {
 
     /// The conditions of what its entries spend, a sentence for each; none holds of the account where it does not hold of every entry.
     pub fn conditions_of_entries(&self) -> Vec<String> {
-        self.entries.iter().filter_map(LedgerEntry::conditional).collect()
+        let own = self.entries.iter().filter_map(LedgerEntry::conditional);
+        let releases = self.entries.iter().filter_map(LedgerEntry::release).flat_map(|release| &release.levels);
+        let is_sampled = releases.flat_map(|level| &level.queries).any(|query| query.law.is_sampled());
+        own.chain(is_sampled.then(|| SAMPLES.to_string())).collect()
     }
 
     /// The conditions of the account of all entries: also that of a ledger whose noise may follow from results.
@@ -122,6 +126,12 @@ impl Population {
             let rho = Rho::new(Rational::from(rho * self.factor_of_budget(entry)) * entry.times)?;
             return Ok(Entry { name, paths: Vec::new(), mixes: Vec::new(), is_change: false, rho, part });
         }
+        if entry.release().is_some_and(|release| self.leaves_as_it_is(release)) {
+            let why = format!(
+                "{name}: no count of it moves (moves = 0): a changed record leaves it as it is, so that it adds nothing to the account. Leave the entry out: the account of the others is exact"
+            );
+            return Err(Error::unsuitable(why));
+        }
         let (paths, mixes, is_change) = match &entry.spent {
             Spent::Release(release) => self.ways(release)?,
             Spent::Ways { ways, .. } => (ways.clone(), Vec::new(), false),
@@ -138,6 +148,12 @@ impl Population {
         let sides = if self.neighbors == Neighbors::Bounded && !is_change { 2_u32 } else { 1 };
         let rho = Rho::new(Rational::from(&**largest * sides))?;
         Ok(Entry { name, paths, mixes, is_change, rho, part })
+    }
+
+    /// Whether no count of a release changes where a record does.
+    fn leaves_as_it_is(&self, release: &Release) -> bool {
+        let mut queries = release.levels.iter().flat_map(|level| &level.queries);
+        queries.all(|query| query.changed.times(self.neighbors).is_ok_and(|times| times == 0))
     }
 
     /// The hashes of what one publication of an entry about all records spends.

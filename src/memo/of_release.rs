@@ -180,6 +180,7 @@ fn statement(subject: &Resolved, whole: &Line, advantage: &Number, more: &[State
     {
         said.push(unborne(&beside(epsilon, compared)));
     }
+    said.extend(subject.conditions().iter().map(|condition| unborne(condition)));
     if let Some(ways) = subject.ways() {
         said.push(unborne(&format!("These numbers are the worst of {ways}.")));
     }

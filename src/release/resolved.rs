@@ -14,6 +14,7 @@ use crate::{
     account::{
         Account, Answer, Composition, Counts, Delta, Rho, Stop,
         compared::{Against, Compared, PrintedFigure},
+        conditions,
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
@@ -33,8 +34,7 @@ const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice: a
 
 /// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
 const SAMPLED: &str = "Poisson samples: both directions are covered, a record removed and a record added, and the worse is shown. rho, and every account by it, ignores the \
-                       sampling, so that it is a far larger upper bound. Holds only if every step draws a fresh Poisson \
-                       sample that is kept secret; it is no bound for shuffled or fixed-size batches.";
+                       sampling, so that it is a far larger upper bound.";
 
 /// The note on several releases of counts of which the data decide how they change.
 const REPEATED: &str = "Each release is taken to be of counts of its own, with the worst change in each: an upper bound for releases of the same counts again.";
@@ -479,16 +479,19 @@ impl Resolved {
         self
     }
 
-    /// Of releases that are composed: the conditions under which the account holds, in sentences.
-    pub fn conditions(&self) -> &[String] {
-        &self.conditions
+    /// The conditions under which the account holds, in sentences: of its counts, and of releases that are composed. Every answer states them.
+    pub fn conditions(&self) -> Vec<String> {
+        let mut all = conditions::of_counts(self.queries.iter().map(|query| &query.counts).chain(self.total.counts()));
+        let of_releases = self.conditions.iter().filter(|condition| !all.contains(condition));
+        let of_releases: Vec<String> = of_releases.cloned().collect();
+        all.extend(of_releases);
+        all
     }
 
     /// The note on an answer about a release under bounded neighbors whose counts are counted twice, or whose rows move freely; and the conditions under which
     /// the answer holds.
     pub fn note(&self) -> Option<String> {
-        let all: Vec<&str> =
-            self.note_on_counts().into_iter().chain(self.conditions.iter().map(String::as_str)).collect();
+        let all: Vec<String> = self.note_on_counts().map(String::from).into_iter().chain(self.conditions()).collect();
         (!all.is_empty()).then(|| all.join(" "))
     }
 

@@ -112,7 +112,9 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Forma
     if columns.iter().any(|column| relations(column) != relations(&columns[0])) {
         page.text("\nThe neighbor relations differ, so these epsilons are about different guarantees; --neighbors sets one for all.\n");
     }
-    page.note(columns.iter().find_map(|column| column.subject.note()));
+    let mut notes: Vec<String> = columns.iter().filter_map(|column| column.subject.note()).collect();
+    notes.dedup();
+    notes.into_iter().for_each(|note| page.note(Some(note)));
     page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
     drawing.write(|| drawn(&columns, delta))?;
     page.done()
