@@ -42,16 +42,18 @@ fn check_range(from: &Rational, to: &Rational) -> Result<()> {
 }
 
 /// The ranges of `from <= delta <= to`, the largest delta first, on which the account is within the bound that rho gives, or is not.
-/// Crossings are bracketed to a relative 10^-9 of their epsilon. An error unless 0 < from < to <= 1.
+/// Crossings are bracketed to a relative 10^-9 of their epsilon. An error unless 0 < from < to <= 1, and where some losses are infinite: then rho gives no bound.
 pub fn stretches(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
+    account.rho_of_all()?;
     let comparison = Comparison { account: account.evaluator(), rho, witness: None, found: AtomicBool::new(false) };
     comparison.run(from, to)
 }
 
 /// Whether the account is within the bound at every delta of the range. One delta at which it is not proves No. An error unless 0 < from <
-/// to <= 1.
+/// to <= 1, and where some losses are infinite.
 pub fn within_everywhere(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Certainty> {
     check_range(from, to)?;
+    account.rho_of_all()?;
     let witness = Some((end(&published(rho, to), true)?, end(&published(rho, from), false)?));
     let comparison = Comparison { account: account.evaluator(), rho, witness, found: AtomicBool::new(false) };
     let stretches = comparison.run(from, to)?;

@@ -33,6 +33,17 @@ pub trait Account: Sync {
     /// The outcomes that only one of two neighbors can have; `None` where there are none. The zCDP rho is that of all other outcomes.
     fn infinite_loss(&self) -> Option<InfiniteLoss>;
 
+    /// The zCDP rho, where it describes all outputs. An error where some have an infinite loss: no claim by rho alone is about these.
+    fn rho_of_all(&self) -> Result<Rho> {
+        match self.infinite_loss() {
+            None => Ok(self.rho()),
+            Some(infinite) => Err(Error::unsuitable(format!(
+                "no claim by rho alone: it is about finite losses, and with probability {} an output occurs that only one of two neighbors can have, for which no zCDP holds",
+                infinite.mass(12).shown(7)
+            ))),
+        }
+    }
+
     /// An evaluator of the profile, for a series of requests.
     fn evaluator(&self) -> Evaluator;
 

@@ -170,7 +170,7 @@ impl Promise {
                 (epsilon.clone(), delta.clone())
             }
             Promise::ZcdpEpsilon { delta } | Promise::ZcdpCurve { from: delta, .. } => {
-                (conversions::zcdp_epsilon(&account.rho(), delta, 40), delta.clone())
+                (conversions::zcdp_epsilon(&account.rho_of_all()?, delta, 40), delta.clone())
             }
             Promise::Outputs { delta, ratio } => (Enclosure::rational(ratio, 256).ln(), delta.clone()),
             Promise::Tradeoff { alpha, beta } => tangent(alpha, beta)?,

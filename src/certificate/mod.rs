@@ -175,11 +175,11 @@ impl Certificate {
         }
         match question {
             Question::Zcdp { delta } => {
-                let value = conversions::zcdp_epsilon(&subject.whole.rho(), delta, digits + MORE);
+                let value = conversions::zcdp_epsilon(&subject.whole.rho_of_all()?, delta, digits + MORE);
                 Self::of_formula(subject, question, &value, digits)
             }
             Question::Orders { delta } => {
-                let (ends, points) = formulas::orders(&subject.whole.rho(), delta, digits)?;
+                let (ends, points) = formulas::orders(&subject.whole.rho_of_all()?, delta, digits)?;
                 let claim = Claim::new(subject, question.clone(), ends)?;
                 Self::of_found(
                     subject,
@@ -324,6 +324,7 @@ impl Certificate {
         let (least, most) = match &target {
             Target::Epsilon(epsilon) => (Rational::clone(epsilon), Rational::clone(epsilon)),
             Target::Zcdp => {
+                subject.whole.rho_of_all()?;
                 let epsilon = promise.target(&subject.whole, &delta);
                 let epsilon = epsilon.ok_or_else(|| why("the target is no epsilon"))?;
                 let Outward { lower, upper, .. } = Outward::new(&epsilon, 25)?;

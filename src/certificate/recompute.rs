@@ -62,7 +62,7 @@ impl Claim {
                 let (least, most) = match target {
                     Target::Epsilon(epsilon) => (Rational::clone(epsilon), Rational::clone(epsilon)),
                     Target::Zcdp => {
-                        let value = conversions::zcdp_epsilon(&whole.rho(), delta, 40);
+                        let value = conversions::zcdp_epsilon(&whole.rho_of_all()?, delta, 40);
                         let unbounded = || Error::Unbounded { what: "the epsilon by zCDP" };
                         let (least, most) = (value.lower_rational(), value.upper_rational());
                         (least.ok_or_else(unbounded)?, most.ok_or_else(unbounded)?)
@@ -71,9 +71,11 @@ impl Claim {
                 let (less, more) = (whole.with_noise_times(lower)?, whole.with_noise_times(upper)?);
                 Ok((below(&less, &most, delta)?, above(&more, &least, delta)?))
             }
-            Question::Zcdp { delta } => Ok(within(&conversions::zcdp_epsilon(&whole.rho(), delta, 40), &self.ends)),
+            Question::Zcdp { delta } => {
+                Ok(within(&conversions::zcdp_epsilon(&whole.rho_of_all()?, delta, 40), &self.ends))
+            }
             Question::Orders { delta } => {
-                Ok(within(&conversions::zcdp_epsilon_optimal(&whole.rho(), delta)?.epsilon, &self.ends))
+                Ok(within(&conversions::zcdp_epsilon_optimal(&whole.rho_of_all()?, delta)?.epsilon, &self.ends))
             }
             Question::Marginal { prior } => {
                 Ok(within(&super::formulas::marginal(&self.paths, prior, DIGITS[1])?, &self.ends))

@@ -82,6 +82,22 @@ pub enum Question {
     Posterior(Rational, Delta),
 }
 
+impl Question {
+    /// Whether the answer is beside a number that follows from rho or from moments, which say nothing of infinite losses.
+    pub(super) fn compares_with_rho(&self) -> bool {
+        matches!(
+            self,
+            Question::RenyiEpsilon(_)
+                | Question::EpsilonReduction(_)
+                | Question::BelowZcdp(_)
+                | Question::MatchedSigma2(_)
+                | Question::NoiseReduction(_)
+                | Question::OverallReduction(_)
+                | Question::OverallReductionOneTerm(..)
+        )
+    }
+}
+
 impl AccountClaim {
     /// The computation: the kind, and everything that the result depends on, by name.
     pub fn asked(&self) -> Map<String, Value> {

@@ -59,8 +59,13 @@ fn least_zero(epsilon: Enclosure) -> Enclosure {
     epsilon.clamp(0.0, f64::INFINITY)
 }
 
-/// The rho, which is known even for a release of which only the budget is known.
+/// The rho, which is known even for a release of which only the budget is known. An error where some outputs have an infinite loss, which it leaves out.
 pub(super) fn rho(about: &About) -> Result<Rho> {
+    if about.rho.is_none()
+        && let Ok(subject) = about.subject().resolve()
+    {
+        subject.whole.rho_of_all()?;
+    }
     match (&about.rho, about.release_alone()) {
         (Some(rho), _) => Ok(rho.clone()),
         (None, Some(release)) => release?.rho.try_into(),
@@ -71,6 +76,9 @@ pub(super) fn rho(about: &About) -> Result<Rho> {
 /// Computes the answer to a question that needs the counts.
 fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Result<Computed> {
     let (whole, total) = (&subject.whole, &subject.total);
+    if question.compares_with_rho() {
+        whole.rho_of_all()?;
+    }
     let value = match question {
         Question::Epsilon(delta) => whole.epsilon(delta, digits)?.value,
         Question::Delta(epsilon) => whole.delta(epsilon, digits)?.value,
@@ -117,6 +125,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
 fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Computed> {
     let mut parts = subject.parts();
     parts.push(subject.clone());
+    parts.iter().try_for_each(|part| part.whole.rho_of_all().map(drop))?;
     let cases = parts.iter().flat_map(|part| deltas.iter().map(move |delta| (part, delta)));
     Computed::all_hold(cases.map(|(part, delta)| {
         let zcdp = conversions::zcdp_epsilon(part.total.rho(), delta, digits);

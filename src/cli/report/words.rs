@@ -1,7 +1,7 @@
 //! The answers of a report in sentences, for readers who read nothing else.
 
 use dp_assay::{
-    account::{Delta, compared::Compared},
+    account::{Account, Delta, compared::Compared},
     numeric::{Enclosure, rational},
     release::subject::Resolved,
     topdown::nmf::audit::NmfAudit,
@@ -77,8 +77,8 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
         "An attacker who tries to infer from {everything} {question} is right at most {} % of the time, even if they know all other records.",
         in_hundred_beside(&upper(&total.bound.correct.value), &guess),
     )];
-    // The rho of samples is that of the same noise without sampling, which is no yardstick.
-    let from_rho = match subject.total.is_sampled() {
+    // The rho of samples is that of the same noise without sampling, which is no yardstick; rho says nothing of infinite losses.
+    let from_rho = match subject.total.is_sampled() || subject.whole.infinite_loss().is_some() {
         true => String::new(),
         false => format!(
             " From {} alone it follows only that they are right at most {} % of the time.",
