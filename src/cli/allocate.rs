@@ -11,7 +11,7 @@ use dp_assay::{
         allocate::{self, Allocation, QueryTarget},
     },
     numeric::{Certainty, Enclosure, parallel},
-    release::{Changed, Neighbors, Release, query_targets, subject},
+    release::{Changed, Neighbors, Release, Unit, query_targets, subject},
     risk::promise::{Points, RiskPromise},
 };
 use rug::{Rational, float::Round};
@@ -166,7 +166,7 @@ impl Found {
             "zcdp_weighted_squared_error": self.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
         });
         if let (Goal::Risk(risk), Some(value)) = (&question.goal, &self.risk) {
-            object["goal"] = risk_goal::json(risk);
+            object["goal"] = risk_goal::json(risk, question.unit());
             object[risk.key()] = value.value.to_json();
         }
         if let Some((epsilon, pair)) = &self.worst {
@@ -303,24 +303,29 @@ impl Question {
             Ok(value) if risk.kept_by(&value.value) == Certainty::No => {
                 let why = format!(
                     "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}; less noise was not tried",
-                    risk.in_words(),
+                    risk.in_words(&self.unit()),
                     risk.name(),
                     value.value.shown(6)
                 );
                 dp_assay::Error::NotFound { why }.into()
             }
             Ok(_) if matches!(error, dp_assay::Error::NotFound { .. }) => {
-                let why = format!("no allowed noise was found with which {}", risk.in_words());
+                let why = format!("no allowed noise was found with which {}", risk.in_words(&self.unit()));
                 dp_assay::Error::NotFound { why }.into()
             }
             _ => error.into(),
         }
     }
 
+    /// Whom the target is about.
+    fn unit(&self) -> Unit {
+        Unit { neighbors: self.neighbors, group: 1, repeat: 1 }
+    }
+
     /// The target in words.
     fn in_words(&self) -> String {
         match &self.goal {
-            Goal::Risk(risk) => risk.in_words(),
+            Goal::Risk(risk) => risk.in_words(&self.unit()),
             Goal::Accuracy => "all accuracy targets are met".to_string(),
             Goal::Epsilon => {
                 format!("epsilon <= {} at delta = {}", exact_text(&self.epsilon), exact_text(&self.delta))

@@ -281,6 +281,7 @@ impl Args {
         let request = Request {
             goal,
             delta,
+            unit: subject.unit(),
             digits: self.format.digits,
             crossings: self.crossings,
             curves: self.drawn.wants_points(),
@@ -417,7 +418,7 @@ impl Request {
             (Goal::Risk(risk), Error::OutOfReach { .. }) => {
                 let why = format!(
                     "the largest noise of the grid is not enough, and no smaller one was found that is enough for this target: {}",
-                    risk.in_words()
+                    risk.in_words(&self.unit)
                 );
                 Error::NotFound { why }.into()
             }

@@ -1,7 +1,11 @@
 //! The options that name a target in the terms of risk.
 
 use anyhow::{Context, Result, bail};
-use dp_assay::{account::Delta, release::Neighbors, risk::promise::RiskPromise};
+use dp_assay::{
+    account::Delta,
+    release::{Neighbors, Unit},
+    risk::promise::RiskPromise,
+};
 use rug::Rational;
 
 use serde_json::{Value, json};
@@ -75,8 +79,8 @@ impl RiskGoal {
 }
 
 /// A promise in the terms of risk, as an object.
-pub fn json(risk: &RiskPromise) -> Value {
-    let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words() });
+pub fn json(risk: &RiskPromise, unit: Unit) -> Value {
+    let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words(&unit) });
     let bound = match risk {
         RiskPromise::TypeTwoError { .. } => "least",
         RiskPromise::Advantage(_)

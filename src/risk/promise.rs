@@ -30,7 +30,7 @@ use crate::{
     error::{Error, Result},
     loss::answer::Proof,
     numeric::{Certainty, Enclosure, rational},
-    release::Neighbors,
+    release::{Neighbors, Unit},
 };
 
 /// A promise in the terms of risk.
@@ -257,27 +257,40 @@ impl RiskPromise {
         }
     }
 
-    /// The promise in words.
-    pub fn in_words(&self) -> String {
+    /// The promise in words, about this unit: of a group every sentence says so.
+    pub fn in_words(&self, unit: &Unit) -> String {
         let shown = rational::display;
+        let of_group = if unit.group == 1 { String::new() } else { format!(" about {}", unit.records()) };
         match self {
-            RiskPromise::Advantage(most) => format!("the advantage of every adversary is at most {}", shown(most)),
+            RiskPromise::Advantage(most) => {
+                format!("the advantage{of_group} of every adversary is at most {}", shown(most))
+            }
             RiskPromise::TypeTwoError { alpha, beta } => {
-                format!("every test with type I error {} has a type II error of {} or more", shown(alpha), shown(beta))
+                let (alpha, beta) = (shown(alpha), shown(beta));
+                format!("every test{of_group} with type I error {alpha} has a type II error of {beta} or more")
             }
             RiskPromise::CorrectDecision { prior, most, .. } => format!(
-                "every adversary with prior {} decides correctly with probability {} or less",
+                "every adversary with prior {} decides correctly{of_group} with probability {} or less",
                 shown(prior),
                 shown(most)
             ),
-            RiskPromise::Posterior { prior, most, delta } => format!(
-                "no event that has at least probability {} if the record is there lifts the posterior from {} above {}; the same of its absence at that prior of absence",
-                shown(delta),
-                shown(prior),
-                shown(most)
-            ),
+            RiskPromise::Posterior { prior, most, delta } => {
+                let (prior, most, delta) = (shown(prior), shown(most), shown(delta));
+                match (unit.neighbors, unit.group) {
+                    (Neighbors::AddRemove, 1) => format!(
+                        "no event that has at least probability {delta} if the record is there lifts the posterior from {prior} above {most}; the same of its absence at that prior of absence"
+                    ),
+                    (Neighbors::AddRemove, group) => format!(
+                        "no event that has at least probability {delta} if the records of a group of up to {group} are there lifts the posterior from {prior} above {most}; the same of their absence at that prior of absence"
+                    ),
+                    (Neighbors::Bounded, _) => format!(
+                        "no event that has at least probability {delta} under one of two possibilities about {} lifts the posterior of that one from {prior} above {most}",
+                        unit.records()
+                    ),
+                }
+            }
             RiskPromise::PosteriorOfOutputs { prior, most, delta } => format!(
-                "with prior {} no posterior exceeds {}, except on outputs of total probability {} or less",
+                "with prior {} no posterior{of_group} exceeds {}, except on outputs of total probability {} or less",
                 shown(prior),
                 shown(most),
                 shown(delta)

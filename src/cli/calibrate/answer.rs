@@ -46,7 +46,7 @@ impl Layout {
             Goal::Promise(Promise::ZcdpCurve { from, to }) => {
                 object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
             }
-            Goal::Risk(risk) => object["goal"] = risk_goal::json(risk),
+            Goal::Risk(risk) => object["goal"] = risk_goal::json(risk, request.unit),
             Goal::Promise(_) | Goal::Compared(_) => {}
         }
         let levels: Vec<Value> = if self.scale_all {
@@ -268,7 +268,7 @@ fn target_key(key: &str) -> String {
 /// The target of the noise.
 pub(super) fn in_words(request: &Request, rows: &[Row]) -> String {
     match &request.goal {
-        Goal::Risk(risk) => risk.in_words(),
+        Goal::Risk(risk) => risk.in_words(&request.unit),
         Goal::Promise(Promise::Epsilon { delta, epsilon }) => {
             format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
         }

@@ -10,7 +10,7 @@ use dp_assay::{
     },
     chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
-    release::subject::Part,
+    release::{Unit, subject::Part},
     risk::promise::RiskPromise,
 };
 use rug::Rational;
@@ -78,6 +78,8 @@ pub struct Request {
     pub goal: Goal,
     /// The delta at which epsilons are shown; `None` if the goal is about no epsilon.
     pub delta: Option<Delta>,
+    /// Whom the target is about.
+    pub unit: Unit,
     /// Relative widths of 10^-digits.
     pub digits: u32,
     /// Whether to find the deltas at which the calibrated noise is within the published curve.

@@ -9,7 +9,7 @@ use dp_assay::{
     },
     ledger::LedgerPromise,
     numeric::{Certainty, Enclosure},
-    release::subject,
+    release::{Unit, subject},
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -72,7 +72,8 @@ impl Args {
         let promise = beside.as_ref().and_then(|beside| beside.promise.as_ref());
         self.refuse_beside_a_mark(&question, promise.is_some())?;
         let (goal, delta) = self.goal_beside(&others, promise)?;
-        let request = Request { goal, delta, digits: self.format.digits, crossings: false, curves: false };
+        let unit = Unit { neighbors: others.relation(), group: others.group, repeat: others.repeat };
+        let request = Request { goal, delta, unit, digits: self.format.digits, crossings: false, curves: false };
         let mut page = self.drawn.page(&self.format)?;
         let sought = match self.seek(question, others, beside.as_ref(), &request)? {
             Ok(sought) => sought,
@@ -230,7 +231,7 @@ impl Sought {
         });
         object[format!("target_{key}")] = self.target.to_json();
         if let Goal::Risk(risk) = &request.goal {
-            object["goal"] = crate::cli::risk_goal::json(risk);
+            object["goal"] = crate::cli::risk_goal::json(risk, request.unit);
         }
         put_relation(&mut object, &self.subject);
         put_infinite_loss(&mut object, self.subject.whole.infinite_loss().as_ref(), request.digits);

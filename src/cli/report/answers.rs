@@ -197,7 +197,7 @@ impl Request {
             let factor = factor_for(subject, &promise)?;
             return Ok(Spared { parts: Vec::new(), common_factor: Some(factor), compared: None });
         }
-        let row = self.least_noise(&whole, Goal::Promise(promise))?;
+        let row = self.least_noise(subject, &whole, Goal::Promise(promise))?;
         Ok(Spared { parts: vec![(whole.name.clone(), Some(row))], common_factor: None, compared: None })
     }
 
@@ -211,7 +211,7 @@ impl Request {
         let parts: Vec<&Part> = parts.iter().filter(|part| is_published(&part.name)).collect();
         let steps = progress::Steps::of_stage("least noise of each level", parts.len() as u64);
         let counted = |one: &&Part| -> Result<(String, Option<Row>)> {
-            let row = self.least_noise(one, Goal::Compared(Against::Published));
+            let row = self.least_noise(subject, one, Goal::Compared(Against::Published));
             steps.step();
             // Only noise with a sigma2 has a row.
             Ok((one.name.clone(), Some(row?).filter(|row| !row.variances.is_empty())))
@@ -228,10 +228,11 @@ impl Request {
         Ok(Spared { parts, common_factor, compared })
     }
 
-    fn least_noise(&self, part: &Part, goal: Goal) -> Result<Row> {
+    fn least_noise(&self, subject: &Resolved, part: &Part, goal: Goal) -> Result<Row> {
         let request = calibrate::Request {
             goal,
             delta: Some(self.delta.clone()),
+            unit: subject.unit(),
             digits: self.digits,
             crossings: false,
             curves: false,

@@ -6,7 +6,7 @@ use dp_assay::{
     chart::{Axis, Ink, Series},
     document::Table,
     numeric::{Enclosure, parallel, rational},
-    release::{Neighbors, Release, query_targets, subject::Part},
+    release::{Neighbors, Release, Unit, query_targets, subject::Part},
     risk::promise::RiskPromise,
 };
 use rug::Rational;
@@ -56,7 +56,7 @@ pub fn risk(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         records: calibrate::records(&answer),
         answer,
-        said: said(risk, row, &present.value),
+        said: said(risk, &subject.unit(), row, &present.value),
         tables: vec![table(&noise)],
         charts: charts_of(&parts.iter().map(|part| part.name.clone()).collect::<Vec<_>>(), row)?,
         notes: wider([("the reached value", row.reached.met)].into_iter()).into_iter().collect(),
@@ -82,7 +82,7 @@ fn cell(question: &Question, digits: u32) -> String {
     format!("release.calibrate({target}grid=\"factor\", {decimals}digits={digits})[\"factor\"]")
 }
 
-fn said(risk: &RiskPromise, row: &Row, present: &Enclosure) -> Vec<String> {
+fn said(risk: &RiskPromise, unit: &Unit, row: &Row, present: &Enclosure) -> Vec<String> {
     let is_more = row.factor > 1;
     let needs = match row.factor == 1 {
         true => "the present noise is the least.".to_string(),
@@ -93,7 +93,7 @@ fn said(risk: &RiskPromise, row: &Row, present: &Enclosure) -> Vec<String> {
             format!("all noise may be scaled by {} ({}).", exact_text(&row.factor), change_in_words(&row.factor, 4))
         }
     };
-    let mut said = vec![format!("So that {}, {needs}", in_words(risk))];
+    let mut said = vec![format!("So that {}, {needs}", in_words(risk, unit))];
     said.push(format!(
         "With the present noise the {} is {}; with the scaled noise it is {}.",
         risk.name(),
@@ -107,14 +107,14 @@ fn said(risk: &RiskPromise, row: &Row, present: &Enclosure) -> Vec<String> {
 }
 
 /// The target in the words of its slider.
-fn in_words(risk: &RiskPromise) -> String {
+fn in_words(risk: &RiskPromise, unit: &Unit) -> String {
     match risk {
         RiskPromise::CorrectDecision { prior, most, .. } => format!(
             "an adversary with prior {} is right at most {} times in 100",
             rational::display(prior),
             rational::display(&Rational::from(most * 100_u32))
         ),
-        other => other.in_words(),
+        other => other.in_words(unit),
     }
 }
 
