@@ -60,7 +60,7 @@ pub fn posterior_of_events_in(
 
 /// An upper bound on the same from rho and a bound on the total variation distance that follows from it, beside the outcomes that only one neighbor can have.
 ///
-/// P(S) - exp(l) Q(S) <= delta(l) for every l >= 0, so Q(S) >= (d - delta(l)) exp(-l) where P(S) >= d. Any l is valid: the best of a grid.
+/// P(S) - exp(l) Q(S) <= delta(l) for every l >= 0, so Q(S) >= (d - delta(l)) exp(-l) where P(S) >= d. Any l is valid: the best of a grid, beside infinite losses refined around its best point.
 pub(super) fn posterior_by_rho(
     (rho, distance): (&Rho, &Enclosure),
     infinite: Option<&InfiniteLoss>,
@@ -73,16 +73,28 @@ pub(super) fn posterior_by_rho(
     // At the epsilon of d nothing is left of it; a little beyond, most is.
     let reach = conversions::zcdp_epsilon(rho, least, 20).upper().to_f64() + 2.0;
     let one = Enclosure::double(1.0, BITS);
-    let mut best = one.clone();
-    for step in 0..=STEPS {
-        let l = Enclosure::double(reach * f64::from(step) / f64::from(STEPS), BITS);
+    let bound = |l: f64| -> Result<Enclosure> {
+        let l = Enclosure::double(l, BITS);
         let finite = conversions::zcdp_hockey_stick(rho, distance, &l, digits + 4)?;
         let delta = infinite.map_or(finite.clone(), |infinite| infinite.delta(&finite, digits + 4));
         let covered = one.sub(&delta.div(&Enclosure::rational(least, BITS)));
-        if *covered.lower() > 0 {
-            // odds(prior) d / (d - delta(l)) exp(l)
-            best = best.min(&posterior_at(prior, &l.sub(&covered.ln())));
+        // odds(prior) d / (d - delta(l)) exp(l); nothing is known where delta(l) may be all of d.
+        Ok(if *covered.lower() > 0 { posterior_at(prior, &l.sub(&covered.ln())) } else { one.clone() })
+    };
+    let (mut best, mut from, mut to) = ((one.clone(), 0.0), 0.0, reach);
+    // Beside infinite losses little may be left of d, so that the bound is steep in l.
+    let rounds = if infinite.is_some() { 4 } else { 1 };
+    for _ in 0..rounds {
+        let step = (to - from) / f64::from(STEPS);
+        for k in 0..=STEPS {
+            let l = step.mul_add(f64::from(k), from);
+            let value = bound(l)?;
+            if value.upper() < best.0.upper() {
+                best = (value, l);
+            }
         }
+        (from, to) = ((best.1 - step).max(0.0), best.1 + step);
     }
+    let best = best.0;
     Ok(Enclosure::new(best.upper().clone(), best.upper().clone()))
 }
