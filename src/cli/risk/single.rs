@@ -125,6 +125,11 @@ impl Args {
             bail!("--query: {}", unknown("query", request, &has, known));
         };
         let title = format!("{}: {}, {}", release.name, level.name, query.name);
+        if query.changed.times(release.neighbors).context("--query")? == 0 {
+            bail!(
+                "--query: {title}: no count of it moves (moves = 0): a changed record leaves the query as it is, so that it says nothing about that record; name another query"
+            );
+        }
         let sigma2 = query.sigma2().context("--query")?.clone();
         let each = query.changed.times(release.neighbors).context("--query")?;
         let change = match (release.neighbors, query.changed) {
