@@ -200,7 +200,8 @@ impl Question {
 
     /// Whether a mechanism is proven to be no less private the further the number is on its more private side. With more Gaussian or Laplace noise, continuous or
     /// two-sided geometric, an output is that of less noise with independent noise added; guarantees imply weaker ones; fewer or smaller changes of
-    /// log-concave noise are functions of more; and so is a composition with anything else. Lattices of discrete Gaussians, bounds and thresholds are not monotone.
+    /// log-concave noise are functions of more; what a larger threshold shows of a key is a function of what a smaller one shows; and so is a composition with anything
+    /// else. Lattices of discrete Gaussians, bounds, and the noise beside a threshold are not monotone.
     pub(crate) fn is_monotone(&self, law: &Law) -> bool {
         match law {
             Law::Gaussian { .. }
@@ -209,6 +210,7 @@ impl Question {
             | Law::Pure { .. }
             | Law::Approximate { .. } => true,
             Law::DiscreteGaussian { .. } => matches!(self.number.name, "count" | "shift"),
+            Law::UnknownKey(_) => matches!(self.number.name, "count" | "threshold"),
             _ => self.number.name == "count",
         }
     }
