@@ -21,7 +21,7 @@ use crate::{
         paths::{Whole, WorstPath},
     },
     error::{Error, Result, visible},
-    numeric::parallel,
+    numeric::{Enclosure, parallel},
 };
 
 /// The name in errors about counts as given.
@@ -70,7 +70,8 @@ impl Subject {
     }
 
     /// The epsilon at delta of a record that moves every count this many times as far, for each of these sizes: of one that contributes several
-    /// times, or of several people. An error for a size that is beyond the largest shift of a count.
+    /// times, or of several people. Infinite for a size for which no epsilon is finite. An error where
+    /// none is finite for any size, and for a size that is beyond the largest shift of a count.
     pub fn epsilon_by_shift(&self, sizes: &[u64], delta: &Delta, digits: u32) -> Result<Vec<Answer>> {
         let of = |size: &u64| {
             let group = self.group.saturating_mul(*size);
@@ -78,7 +79,20 @@ impl Subject {
         };
         // One after the other, so that the first size that is out of range is the error.
         let each = sizes.iter().map(of).collect::<Result<Vec<Resolved>>>()?;
-        parallel::try_map(&each, |resolved| resolved.whole.epsilon(delta, digits))
+        let found = parallel::try_map(&each, |resolved| match resolved.whole.epsilon(delta, digits) {
+            Err(error @ Error::InfiniteLoss { .. }) => Ok(Err(error)),
+            answer => answer.map(Ok),
+        })?;
+        // A size for which no epsilon is finite has an infinite one beside sizes for which one is.
+        let has_finite = found.iter().any(Result::is_ok);
+        let infinite = |error: Error| match has_finite {
+            true => Ok(Answer::immediate(
+                Enclosure::double(f64::INFINITY, 64),
+                "outputs of infinite loss alone are more probable than delta",
+            )),
+            false => Err(error),
+        };
+        found.into_iter().map(|answer| answer.or_else(infinite)).collect()
     }
 
     /// The neighbor relation: as given, or that of the release, or add-remove.

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Answer, Delta},
     chart::{Figure, curves},
+    numeric::Enclosure,
 };
 use serde_json::{Value, json};
 
@@ -62,7 +63,9 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
     page.records(records.collect::<Vec<_>>());
     page.text(format!("{}\n{} neighbors, delta = {delta}\n\n", subject.title, subject.neighbors.name()));
     let digits = args.format.shown();
-    let cells = sizes.iter().zip(&found).map(|(size, answer)| vec![size.to_string(), answer.value.shown(digits)]);
+    let shown =
+        |value: &Enclosure| if value.lower().is_finite() { value.shown(digits) } else { "infinite".to_string() };
+    let cells = sizes.iter().zip(&found).map(|(size, answer)| vec![size.to_string(), shown(&answer.value)]);
     Points::all(found.len()).put(&mut page, &["shift", "epsilon"], cells, args.drawn);
     page.note(subject.note());
     page.note(subject::more_private_note(&subject));
@@ -84,6 +87,7 @@ fn row(size: u64, answer: &Answer) -> [String; 3] {
 
 /// Drawn from approximations; the table has the certified values.
 fn draw(title: &str, sizes: &[u64], found: &[Answer]) -> Figure {
-    let points = sizes.iter().zip(found).map(|(size, answer)| (*size as f64, answer.value.approximate()));
+    let finite = sizes.iter().zip(found).filter(|(_, answer)| answer.value.lower().is_finite());
+    let points = finite.map(|(size, answer)| (*size as f64, answer.value.approximate()));
     curves::by_shift(title, points.collect())
 }
