@@ -65,13 +65,14 @@ warn_of_seed <- function(seed) {
   notice("insecure seed ", seed_of(seed, 0), ": anyone who knows it can subtract the noise; never publish this", class = "dpassay_insecure_warning")
 }
 
-add_noise <- function(counts, noise, keep_metadata = FALSE, insecure_seed = NULL) {
+add_noise <- function(counts, noise, keep_metadata = FALSE, insecure_seed = NULL, keep_order = FALSE) {
   flag(keep_metadata, "keep_metadata")
-  noisy <- if (is.data.frame(counts)) noisy_frame(counts, noise, keep_metadata, insecure_seed) else {
+  flag(keep_order, "keep_order")
+  noisy <- if (is.data.frame(counts)) noisy_frame(counts, noise, keep_metadata, keep_order, insecure_seed) else {
     if (is.list(noise) && !inherits(noise, "dpassay_account")) refuse("a list of noise is for a data frame: give one noise for one vector of counts")
     noise <- one_law(noise)
     checked <- checked_for(counts, noise, "counts")
-    warn_of_order("the counts are", checked, list(names(counts)))
+    check_order("the counts are", checked, list(names(counts)), keep_order)
     sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
     names(sums) <- names(counts)
     sums
@@ -92,26 +93,44 @@ checked_counts <- function(x, what) {
   as.double(x)
 }
 
-# A warning for counts that rise or fall from row to row where the keys do neither: the noisy ones keep that order. Two counts have an order
-# in any case.
-warn_of_order <- function(where, counts, keys) {
+# Refuses counts that rise or fall from row to row, or within each group of equal first keys, where the keys do not rise: the noisy ones keep
+# that order. With keep_order it is a warning.
+check_order <- function(where, counts, keys, keep_order) {
   keys <- Filter(function(key) is.atomic(key) && length(key) == length(counts), unname(keys))
-  if (length(counts) < 3L || !length(keys) || all(counts == counts[1L]) || !in_order(rank(counts))) return(invisible())
-  keys <- lapply(keys, function(key) if (is.character(key)) xtfrm(factor(key, sort(unique(key), method = "radix"))) else xtfrm(key))
-  places <- integer(length(counts))
-  places[do.call(order, keys)] <- seq_along(counts)
-  # Rows with the same keys have the same place.
-  same <- do.call(paste, keys)
-  if (in_order(places[match(same, same)])) return(invisible())
-  notice(where, " in the order of the true counts, which the noisy ones keep: who sees the rows learns this order without noise. Sort by the ",
-    "keys before noise is added, as by x[order(x$key), ]", class = "dpassay_order_warning")
+  if (!length(keys) || length(unique(counts)) < 2L || !is_by_counts(counts, lapply(keys, places_of))) return(invisible())
+  what <- paste0(where, " in the order of the true counts, which the noisy ones keep: who sees the rows learns this order without noise")
+  if (keep_order) return(notice(what, class = "dpassay_order_warning"))
+  refuse(what, ". Sort by the keys before noise is added, as by x[order(x$key), ]; keep_order = TRUE is for an order that does not come from the counts")
 }
 
-in_order <- function(x) !is.unsorted(x) || !is.unsorted(rev(x))
+# The place of each key among all keys, the missing ones last.
+places_of <- function(key) {
+  if (is.raw(key)) key <- as.integer(key)
+  values <- unique(key)
+  match(key, values[order(values, method = "radix")])
+}
+
+is_by_counts <- function(counts, keys) {
+  for (depth in seq_along(keys) - 1L) {
+    # Groups are runs of rows whose first keys are equal.
+    is_new <- lapply(keys[seq_len(depth)], function(key) c(TRUE, diff(key) != 0))
+    groups <- if (depth) split(seq_along(counts), cumsum(Reduce(`|`, is_new))) else list(seq_along(counts))
+    rest <- keys[seq(depth + 1L, length(keys))]
+    names <- lapply(groups, function(rows) lapply(rest, function(key) key[rows]))
+    # Keys that stand in one order in every group have it from elsewhere, as from a code book.
+    if (depth && (max(lengths(groups)) < 2L || all(vapply(names, identical, TRUE, names[[1L]])))) next
+    rises <- all(vapply(groups, function(rows) !is.unsorted(counts[rows]), TRUE))
+    falls <- all(vapply(groups, function(rows) !is.unsorted(-counts[rows]), TRUE))
+    # Falling keys are no order beside falling counts: of two keys one order or the other always holds.
+    is_open <- function(rows, own) length(unique(counts[rows])) > 1L && !identical(do.call(order, own), seq_along(rows))
+    if ((rises || falls) && any(unlist(Map(is_open, groups, names)))) return(TRUE)
+  }
+  FALSE
+}
 
 FRAMES <- c("tbl_df", "tbl", "data.table", "data.frame")
 
-noisy_frame <- function(frame, noise, keep_metadata, insecure_seed) {
+noisy_frame <- function(frame, noise, keep_metadata, keep_order, insecure_seed) {
   other <- setdiff(class(frame), FRAMES)
   if (length(other)) refuse("a data frame of class ", other[1L], " may hold more than its columns: give as.data.frame() of it")
   noise <- named_noise(noise)
@@ -119,7 +138,7 @@ noisy_frame <- function(frame, noise, keep_metadata, insecure_seed) {
   # Every count is checked before noise is drawn.
   places <- vapply(names(noise), place_of, 0L, columns = names(frame))
   checked <- Map(function(place, law, name) checked_for(columns[[place]], law, paste0("column ", name)), places, noise, names(noise))
-  for (name in names(noise)) warn_of_order(paste0("column ", name, ": the rows are"), checked[[name]], columns[-places])
+  for (name in names(noise)) check_order(paste0("column ", name, ": the rows are"), checked[[name]], columns[-places], keep_order)
   fresh <- function(counts, law, number) {
     with_noise(counts, law, drawn(law, whole_text(length(counts), "rows", least = 0), seed_of(insecure_seed, number)))
   }

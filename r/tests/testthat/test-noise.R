@@ -137,17 +137,25 @@ test_that("no count reaches the program or a file", {
   with_option(dpassay.program = spy, code = expect_match(refusal(add_noise(1:3, discrete_gaussian(5))), "drew 2 samples in place of 3"))
 })
 
-test_that("rows in the order of their true counts are a warning, and unused levels are left out", {
+test_that("rows in the order of their true counts are refused, and unused levels are left out", {
   law <- discrete_laplace(100)
   sorted <- c(b = 50, c = 5, a = 3)
-  expect_warning(add_noise(sorted, law), "the order of the true counts", class = "dpassay_order_warning")
-  expect_warning(add_noise(rev(sorted), law), class = "dpassay_order_warning")
   frame <- data.frame(key = factor(c("b", "c", "a"), levels = c("a", "b", "c", "secret")), n = c(50, 5, 3))
-  expect_warning(add_noise(frame, list(n = law)), "column n: the rows are in the order", class = "dpassay_order_warning")
-  # Rows in the order of their keys, as many counts have an order by chance, two rows, and no keys.
-  for (counts in list(c(a = 50, b = 5, c = 3), c(c = 50, b = 5, a = 3), c(b = 5, c = 50, a = 3), c(b = 5, a = 3), c(50, 5, 3), c(b = 4, c = 4, a = 4))) {
+  # Also with falling keys, of two rows, and within each group of equal first keys.
+  groups <- data.frame(g = rep(c("x", "y"), each = 2), key = c("b", "a", "a", "b"), n = c(9, 4, 8, 3))
+  for (counts in list(sorted, rev(sorted), c(c = 50, b = 5, a = 3), c(b = 5, a = 3))) {
+    expect_match(refusal(add_noise(counts, law)), "the counts are in the order of the true counts")
+    expect_warning(add_noise(counts, law, keep_order = TRUE), "in the order of the true counts", class = "dpassay_order_warning")
+  }
+  for (counts in list(frame, groups)) {
+    expect_match(refusal(add_noise(counts, list(n = law))), "column n: the rows are in the order")
+    expect_warning(add_noise(counts, list(n = law), keep_order = TRUE), class = "dpassay_order_warning")
+  }
+  # Rows in the order of their keys, as many counts have an order by chance, no keys, and one order of keys in every group, as of a code book.
+  for (counts in list(c(a = 50, b = 5, c = 3), c(b = 5, c = 50, a = 3), c(50, 5, 3), c(b = 4, c = 4, a = 4))) {
     expect_no_warning(add_noise(counts, law))
   }
+  expect_no_warning(add_noise(data.frame(g = rep(c("x", "y"), each = 2), key = c("m", "f"), n = c(5, 4, 9, 3)), list(n = law)))
   frame <- frame[order(frame$key), ]
   expect_identical(levels(add_noise(frame, list(n = law))$key), c("a", "b", "c"))
   expect_warning(kept <- add_noise(frame, list(n = law), keep_metadata = TRUE), "unused levels of column key", class = "dpassay_metadata_warning")
