@@ -93,7 +93,7 @@ fn entries_with_faults_are_refused_and_others_are_not() {
         ("'2024-05-01'", "2024-05-01", "must be in quotes"),
         ("status: Draft\n", "", "the field status is missing"),
         ("tier: 3", "tier: 0", "must be 1, 2 or 3"),
-        ("epsilon: 2.0", "epsilon: 2.1", "entry-contradicts-itself"),
+        ("rho: 0.0834", "rho: 0.0934", "entry-contradicts-itself"),
     ] {
         assert!(good.contains(right), "{right}");
         write("bad.yaml", &good.replacen(right, wrong, 1));

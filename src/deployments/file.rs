@@ -12,7 +12,8 @@
 //! | `group` | for whom the parameters hold: `person`, `time`, `event`, `other`, `not-stated` |
 //! | `epsilon`, `delta`, `rho` | the headline as printed |
 //! | `account` | the known facts about the mechanism: counts or a release, `releases` together, `rho`, `pure` parts, or a pair `epsilon`, `delta` |
-//! | `contradictions` | contradictions of the source with itself that are no numbers |
+//! | `presumes` | `id: what` of printed figures whose recomputation takes something that the source does not state: a difference is a remark |
+//! | `part-of` | the deployment of which this is a part, as the tables of persons of a release |
 //! | `missing` | facts without which no proof is possible |
 //! | `remarks` | what a reader should know |
 //! | `[[deployment.value]]` | the printed figures with their recomputation, of the form of published values |
@@ -71,8 +72,10 @@ pub struct Deployment {
     pub printed: Headline,
     /// The known facts about the mechanism.
     pub basis: Option<Basis>,
-    /// Contradictions of the source with itself that are no numbers.
-    pub contradictions: Vec<String>,
+    /// The identifiers of printed figures whose recomputation presumes something that the source does not state, and what.
+    pub presumes: Vec<(String, String)>,
+    /// The deployment of which this is a part: no yardstick has both.
+    pub part_of: Option<String>,
     /// The deployment with the corrected parameters, where those of this one are disproved: no yardstick has them.
     pub corrected_by: Option<String>,
     /// Missing facts.
@@ -153,16 +156,18 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
     let mut text = |name: &'static str| fields.text(name).map(|text| text.map(Spanned::into_inner));
     let registry = text("registry")?;
     let (status, date) = (text("entry-status")?, text("entry-date")?);
-    let corrected_by = text("corrected-by")?;
+    let (corrected_by, part_of) = (text("corrected-by")?, text("part-of")?);
     let printed = Headline { epsilon: text("epsilon")?, delta: text("delta")?, rho: text("rho")? };
     let mut texts = |name: &'static str| -> Result<Vec<String>> {
         Ok(fields.texts(name)?.into_iter().map(Spanned::into_inner).collect())
     };
     let (links, authors) = (texts("links")?, texts("entry-authors")?);
-    let (contradictions, missing, remarks) = (texts("contradictions")?, texts("missing")?, texts("remarks")?);
+    let (presumes, missing, remarks) = (texts("presumes")?, texts("missing")?, texts("remarks")?);
     let mut releases = Releases::in_folder(PathBuf::new());
     let basis = fields.node("account").map(|node| basis(reader, node, &mut releases)).transpose()?;
     let values = fields.tables("value")?;
+    let presumes: Vec<(String, String)> =
+        presumes.iter().filter_map(|one| one.split_once(": ")).map(|(id, what)| (id.into(), what.into())).collect();
     fields.finish()?;
     let (values, releases) = bundled_values(reader, values, releases)?;
     let paper = Paper {
@@ -190,7 +195,8 @@ fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result
         group,
         printed,
         basis,
-        contradictions,
+        presumes,
+        part_of,
         corrected_by,
         missing,
         remarks,

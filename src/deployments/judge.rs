@@ -23,7 +23,7 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Its reasons, a sentence each.
     pub reasons: Vec<String>,
-    /// Slips outside of the privacy parameters, a sentence each.
+    /// What accuses nothing, a sentence each: slips outside of the privacy parameters, and differences that presume what the source does not state.
     pub slips: Vec<String>,
 }
 
@@ -42,7 +42,8 @@ pub fn judge(deployment: Deployment, delta: &Delta, digits: u32) -> Result<Judge
     };
     let verdict = verdict(&rows, &deployment);
     let reasons = reasons(&deployment, &rows, verdict);
-    let slips = rows.iter().filter(|row| row.verdict == OfRow::Misprint).map(sentence).collect();
+    let slips = rows.iter().filter(|row| row.verdict == OfRow::Misprint).map(sentence);
+    let slips = slips.chain(rows.iter().filter_map(|row| presumed(row, &deployment))).collect();
     Ok(Judged { deployment, rows, scale, verdict, reasons, slips })
 }
 
@@ -62,17 +63,16 @@ fn verdict(rows: &[Row], deployment: &Deployment) -> Verdict {
         // A slip outside of the privacy parameters is a remark.
         (OfRow::Misprint | OfRow::Undecided | OfRow::NeedsData | OfRow::Circular | OfRow::NotPrinted, _) => None,
     };
-    // Contradictions in words are those of entries with themselves.
-    let of_words = (!deployment.contradictions.is_empty()).then_some(Verdict::EntryContradictsItself);
-    let worst = rows.iter().filter_map(of_row).chain(of_words).min().unwrap_or(Verdict::NotEnoughSaid);
+    let stated = rows.iter().filter(|row| presumed(row, deployment).is_none());
+    let worst = stated.filter_map(of_row).min().unwrap_or(Verdict::NotEnoughSaid);
     let is_open = rows.iter().any(|row| row.verdict == OfRow::Undecided);
     if is_open && worst == Verdict::Agrees { Verdict::NotEnoughSaid } else { worst }
 }
 
 fn reasons(deployment: &Deployment, rows: &[Row], verdict: Verdict) -> Vec<String> {
     let is_same = |row: &&Row| matches!(row.verdict, OfRow::Agrees | OfRow::AgreesAsRead | OfRow::HoldsToDigits);
-    let mut reasons: Vec<String> = rows.iter().filter(|row| is_wrong(row)).map(sentence).collect();
-    reasons.extend(deployment.contradictions.iter().cloned());
+    let accuses = |row: &&Row| is_wrong(row) && presumed(row, deployment).is_none();
+    let mut reasons: Vec<String> = rows.iter().filter(accuses).map(sentence).collect();
     let agreeing = rows.iter().filter(is_same).count();
     match (agreeing, verdict) {
         (0, Verdict::NotEnoughSaid) => {
@@ -91,6 +91,16 @@ fn is_wrong(row: &Row) -> bool {
         OfRow::Misprint => false,
         verdict => verdict.is_fault(),
     }
+}
+
+/// The remark about a figure that differs only if something holds that the source does not state.
+fn presumed(row: &Row, deployment: &Deployment) -> Option<String> {
+    let (_, what) = deployment.presumes.iter().find(|(id, _)| *id == row.published.id)?;
+    let Row { published, .. } = row;
+    row.verdict.is_fault().then(|| {
+        let (place, printed, computed) = (&published.place, published.shown(), row.shown());
+        format!("{place}: printed {printed}, and {computed} if {what}. That is not stated, so this accuses nothing.")
+    })
 }
 
 /// The printed figure, the computed one, and the argument.
@@ -154,6 +164,12 @@ mod tests {
                 assert_eq!(judged.slips.len(), usize::from(row.contains("misprint")), "{row}");
             }
         }
+        // A difference that presumes what the source does not state is a remark, and accuses nothing.
+        let presumes = format!("{HEAD}printed-by = 'registry'\npresumes = ['x: the noise is Gaussian']\n");
+        let text = presumes + &value("4", "sum", five, "same-source = true\n");
+        let judged_so = judge(file::parse("f", &text).unwrap().remove(0), &"1e-5".parse().unwrap(), 8).unwrap();
+        assert_eq!((judged_so.verdict, judged_so.slips.len()), (Verdict::NotEnoughSaid, 1));
+        assert!(judged_so.slips[0].contains("if the noise is Gaussian"), "{}", judged_so.slips[0]);
         // An undecided figure beside one that agrees.
         let both = value("5", "sum", five, "")
             + &value("0.9", "bound", "kind = 'epsilon', pure = '1', delta = 1e-6", "").replace("'x'", "'y'");

@@ -99,7 +99,7 @@ fn loss(yaml: &mut Yaml, figures: &Figures) -> Result<()> {
         Some(largest) => {
             let epsilon = in_range(upper(largest))?;
             yaml.plain(3, "epsilon", &epsilon);
-            details.push(format!("The largest privacy loss: ε = {epsilon}."));
+            details.push(format!("The largest privacy loss of the whole: ε = {epsilon}."));
             details.push(format!(
                 "The privacy profile, certified and rounded up: epsilon at most {certified} at delta {at_delta}."
             ));
@@ -108,7 +108,7 @@ fn loss(yaml: &mut Yaml, figures: &Figures) -> Result<()> {
             let epsilon = in_range(certified)?;
             yaml.plain(3, "epsilon", &epsilon);
             yaml.plain(3, "delta", &at_delta);
-            details.push(format!("Certified, rounded up: ε = {epsilon} at δ = {at_delta}."));
+            details.push(format!("Certified for the whole, rounded up: ε = {epsilon} at δ = {at_delta}."));
         }
     }
     let prior = rational::display(&figures.request.prior);

@@ -98,7 +98,6 @@ fn all(found: &Found) -> Result<Markup> {
                 thead {
                     tr {
                         th scope="col" { "deployment" }
-                        // A narrow screen shows the first columns.
                         th.text scope="col" { "verdict" }
                         th scope="col" { "epsilon at " (delta) }
                         th scope="col" { "right of 100" }
@@ -108,7 +107,7 @@ fn all(found: &Found) -> Result<Markup> {
                         th.text scope="col" { "per" }
                     }
                 }
-                tbody { @for view in views { (row(view)) } }
+                tbody { @for view in views { (row(view, &delta)) } }
             }
         }
         }
@@ -116,18 +115,19 @@ fn all(found: &Found) -> Result<Markup> {
     Ok(section(CONTENTS[0], None, inner))
 }
 
-fn row(view: &View) -> Markup {
+fn row(view: &View, delta: &str) -> Markup {
     let [epsilon, right] = on_scale(view);
+    // On a telephone each row is a card whose cells say what they are.
     html! {
         tr {
             th scope="row" { a href={ "#" (id(view)) } { (view.name) } }
-            td.text { (verdict(view.verdict)) }
-            td { (epsilon.replace("<=", "≤")) }
-            td { (right.replace("<=", "≤")) }
-            td.text.printed { (view.printed.shown()) }
-            td.text.printer { (view.printer()) }
-            td.text { (view.fact("unit").unwrap_or("-")) }
-            td.text { (view.per.as_deref().unwrap_or("-")) }
+            td.text data-label="verdict" { (verdict(view.verdict)) }
+            td data-label={ "epsilon at " (delta) } { (epsilon.replace("<=", "≤")) }
+            td data-label="right of 100" { (right.replace("<=", "≤")) }
+            td.text.printed data-label="printed" { (view.printed.shown()) }
+            td.text.printer data-label="printed by" { (view.printer()) }
+            td.text data-label="unit" { (view.fact("unit").unwrap_or("-")) }
+            td.text data-label="per" { (view.per.as_deref().unwrap_or("-")) }
         }
     }
 }

@@ -5,9 +5,11 @@
 //! | `schema` | the fields of an entry, and their forms |
 //! | [`entry`] | an entry, read by the schema; anything that it does not allow is refused with its line |
 //! | `text` | figures in texts: numbers, labelled quantities, calculations, lists |
+//! | `equations` | the equations between figures, and what each needs before it accuses |
 //! | [`rules`] | the figures of an entry compared with each other |
 
 pub mod entry;
+mod equations;
 pub mod rules;
 mod schema;
 mod text;

@@ -11,12 +11,15 @@
 //! | mu | a mu of Gaussian differential privacy with sqrt(2 rho) |
 //! | symbol | a symbol in one field with the same symbol in another |
 //! | date | the year of the address with that of publication |
+//!
+//! A difference accuses the entry only where it states every input of the equation: [`equations`].
 
 use rug::Rational;
 
 use super::{
     super::verdict::Verdict,
     entry::{Entry, Parameter, Read},
+    equations::{self, CALCULATION, Equation, FIELD, Input, MU, NOISE, TOTAL, VARIANT},
     text::{self, Figure, Item, Quote},
 };
 use crate::{
@@ -79,6 +82,12 @@ impl Text<'_> {
     fn finding(&self, rule: &'static str, at: usize, verdict: Verdict, words: String) -> Finding {
         Finding { rule, field: self.read.name(), line: self.line(at), verdict, words }
     }
+
+    /// The finding of an equation with the inputs that the entry states.
+    fn judged(&self, equation: &Equation, at: usize, holds: bool, given: &[Input], words: String) -> Finding {
+        let (verdict, words) = equation.judged(holds, given, words);
+        self.finding(equation.rule, at, verdict, words)
+    }
 }
 
 /// All findings of an entry.
@@ -124,12 +133,10 @@ fn is_text(read: &Read) -> bool {
 fn variant(entry: &Entry) -> Result<Option<Finding>> {
     let is_pure = entry.text("variant_name") == Some("Pure DP");
     let delta = entry.parameter("delta")?.filter(|delta| is_pure && delta.value > 0);
-    Ok(delta.map(|delta| Finding {
-        rule: "variant",
-        field: "delta",
-        line: delta.line,
-        verdict: Verdict::ContradictsItself,
-        words: format!("variant_name is Pure DP, which has no delta, and delta is {}", delta.text),
+    Ok(delta.map(|delta| {
+        let words = format!("variant_name is Pure DP, which has no delta, and delta is {}", delta.text);
+        let (verdict, words) = VARIANT.judged(false, &[Input::Variant, Input::Figure], words);
+        Finding { rule: VARIANT.rule, field: "delta", line: delta.line, verdict, words }
     }))
 }
 
@@ -180,7 +187,7 @@ fn field(name: &'static str, label: char, parameter: &Parameter, texts: &[Text])
     });
     if let Some(words) = multiple.or(sum) {
         let words = format!("{words}, the printed {name}");
-        return Some(Finding { rule: "field", field: name, line: parameter.line, verdict: Verdict::Agrees, words });
+        return Some(Finding { rule: FIELD.rule, field: name, line: parameter.line, verdict: Verdict::Agrees, words });
     }
     let mut printed: Vec<String> = quoted.iter().map(|(_, quote)| quote.figure.text.clone()).collect();
     printed.dedup();
@@ -190,7 +197,15 @@ fn field(name: &'static str, label: char, parameter: &Parameter, texts: &[Text])
         plural(printed.len()),
         printed.join(", ")
     );
-    Some(Finding { rule: "field", field: name, line: parameter.line, verdict: Verdict::ContradictsItself, words })
+    // Other figures can be those of parts, or of another unit: only one that is said to be the whole is the same quantity.
+    let is_whole = |text: &&Text| {
+        let items = text::items(&text.text);
+        items.iter().any(|item| equations::is_of_whole(&item.text) && one_quote(&item.text, label).is_some())
+    };
+    let given: &[Input] =
+        if texts.iter().any(|text| is_whole(&text)) { &[Input::Figure, Input::SameQuantity] } else { &[Input::Figure] };
+    let (verdict, words) = FIELD.judged(false, given, words);
+    Some(Finding { rule: FIELD.rule, field: name, line: parameter.line, verdict, words })
 }
 
 fn plural(count: usize) -> &'static str {
@@ -210,7 +225,7 @@ fn parts_of_field(label: char, parameter: &Parameter, texts: &[Text]) -> Option<
     }
     let whole =
         Figure { text: parameter.text.clone(), value: parameter.value.clone(), half: parameter.half_step.clone() };
-    Some(text.finding("total", 0, sum_verdict(&whole, &top), sum_words(&whole, &top)))
+    Some(sum(text, 0, &text.text, &whole, &top))
 }
 
 /// The only figure that a text gives for a label.
@@ -226,37 +241,75 @@ fn totals(text: &Text, items: &[Item], place: usize) -> Vec<Finding> {
     let of = |label: char| {
         let whole = one_quote(&items[place].text, label)?;
         let parts: Vec<Figure> = children.iter().map(|item| one_quote(&item.text, label)).collect::<Option<_>>()?;
-        (parts.len() > 1)
-            .then(|| text.finding("total", items[place].at, sum_verdict(&whole, &parts), sum_words(&whole, &parts)))
+        (parts.len() > 1).then(|| sum(text, items[place].at, &items[place].text, &whole, &parts))
     };
     ['ε', 'ρ'].into_iter().filter_map(of).collect()
 }
 
-/// Whether numbers that round to the parts can add up to one that rounds to the whole.
-fn sum_verdict(whole: &Figure, parts: &[Figure]) -> Verdict {
+/// A whole and the figures below it. They are all of its parts only where its own words divide it.
+fn sum(text: &Text, at: usize, said: &str, whole: &Figure, parts: &[Figure]) -> Finding {
     let sum = parts.iter().fold(Rational::new(), |sum, part| sum + &part.value);
+    // Numbers that round to the parts add up to one that rounds to the whole.
     let reach = parts.iter().fold(whole.half.clone(), |sum, part| sum + &part.half);
-    match Rational::from(&sum - &whole.value).abs() <= reach {
-        true => Verdict::Agrees,
-        false => Verdict::ContradictsItself,
-    }
-}
-
-fn sum_words(whole: &Figure, parts: &[Figure]) -> String {
-    let sum = parts.iter().fold(Rational::new(), |sum, part| sum + &part.value);
-    let said = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(" + ");
-    format!("{said} = {}, printed as {}", rational::display(&sum), whole.text)
+    let holds = Rational::from(&sum - &whole.value).abs() <= reach;
+    let list = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(" + ");
+    let words = format!("{list} = {}, printed as {}", rational::display(&sum), whole.text);
+    let given: &[Input] = match equations::divides(said) {
+        true => &[Input::Figure, Input::BeyondRounding, Input::EveryPart],
+        false => &[Input::Figure, Input::BeyondRounding],
+    };
+    text.judged(&TOTAL, at, holds, given, words)
 }
 
 /// Printed calculations.
 fn calculations(text: &Text) -> Vec<Finding> {
     let check = |equation: text::Equation| {
-        let value = Formula::parse(&equation.left).ok()?.exact()?;
-        let verdict = if equation.result.is_of(&value) { Verdict::Agrees } else { Verdict::ContradictsItself };
+        let formula = Formula::parse(&equation.left).ok()?;
+        let value = formula.exact()?;
         let words = format!("{} = {}, printed as {}", equation.left, rational::display(&value), equation.result.text);
-        Some(text.finding("calculation", equation.at, verdict, words))
+        let result = &equation.result;
+        let ends = (Rational::from(&result.value - &result.half), Rational::from(&result.value + &result.half));
+        let is_reached = range(&formula, &mut text::numbers(&equation.left).into_iter())
+            .is_none_or(|(low, high)| low <= ends.1 && ends.0 <= high);
+        let given: &[Input] = if is_reached { &[Input::Figure] } else { &[Input::Figure, Input::BeyondRounding] };
+        Some(text.judged(&CALCULATION, equation.at, result.is_of(&value), given, words))
     };
     text::equations(&text.text).into_iter().filter_map(check).collect()
+}
+
+/// The numbers that round to a figure. A whole number is a count, and exact.
+fn ends(figure: &Figure) -> (Rational, Rational) {
+    let half = if figure.text.contains(['.', 'e', 'E']) { figure.half.clone() } else { Rational::new() };
+    (Rational::from(&figure.value - &half), Rational::from(&figure.value + &half))
+}
+
+/// The values of a calculation whose numbers are those that round to its figures, in the order of the text. `None` where they cannot be told.
+fn range(formula: &Formula, figures: &mut impl Iterator<Item = Figure>) -> Option<(Rational, Rational)> {
+    match formula {
+        Formula::Number(value) => {
+            let figure = figures.next().filter(|figure| figure.value == *value)?;
+            Some(ends(&figure))
+        }
+        Formula::Minus(inner) => range(inner, figures).map(|(low, high)| (-high, -low)),
+        Formula::Two(sign, left, right) => {
+            let (left, right) = (range(left, figures)?, range(right, figures)?);
+            if *sign == '/' && right.0 <= 0 && right.1 >= 0 {
+                return None;
+            }
+            let of = |a: &Rational, b: &Rational| match sign {
+                '+' => Some(Rational::from(a + b)),
+                '-' => Some(Rational::from(a - b)),
+                '*' => Some(Rational::from(a * b)),
+                '/' => Some(Rational::from(a / b)),
+                _ => None,
+            };
+            // Each operation is monotone in each of its sides, so its ends lie at corners.
+            let pairs = [(&left.0, &right.0), (&left.0, &right.1), (&left.1, &right.0), (&left.1, &right.1)];
+            let corners = pairs.into_iter().map(|(a, b)| of(a, b)).collect::<Option<Vec<_>>>()?;
+            Some((corners.iter().min()?.clone(), corners.iter().max()?.clone()))
+        }
+        Formula::Pi | Formula::Function(..) => None,
+    }
 }
 
 /// The most bytes between a rho and the epsilon that is said to follow from it.
@@ -370,11 +423,11 @@ fn by_root_of_pi(rho: &Rho, delta: &Delta) -> Result<Enclosure> {
 fn noise(text: &Text, item: &Item) -> Option<Finding> {
     let epsilon = one_quote(&item.text, 'ε')?;
     let (sensitivity, scale) = (after_word(&item.text, "sensitivity")?, after_word(&item.text, "scale")?);
-    if scale.value.is_zero() {
+    let ((least, most), (least_scale, most_scale)) = (ends(&sensitivity), ends(&scale));
+    if least_scale <= 0 {
         return None;
     }
     let value = Rational::from(&sensitivity.value / &scale.value);
-    let verdict = if epsilon.is_of(&value) { Verdict::Agrees } else { Verdict::ContradictsItself };
     let words = format!(
         "sensitivity {} over scale {} is epsilon {}, printed as {}",
         sensitivity.text,
@@ -382,7 +435,14 @@ fn noise(text: &Text, item: &Item) -> Option<Finding> {
         rational::display(&value),
         epsilon.text
     );
-    Some(text.finding("noise", item.at, verdict, words))
+    // The numbers that round to the printed sensitivity and scale.
+    let (low, high) = (least / most_scale, most / least_scale);
+    let is_reached =
+        low <= Rational::from(&epsilon.value + &epsilon.half) && Rational::from(&epsilon.value - &epsilon.half) <= high;
+    let mut given = vec![Input::Figure];
+    given.extend((!is_reached).then_some(Input::BeyondRounding));
+    given.extend(equations::is_only("laplace", std::iter::once(item.text.as_str())).then_some(Input::Laplace));
+    Some(text.judged(&NOISE, item.at, epsilon.is_of(&value), &given, words))
 }
 
 /// The number after a word and an equals sign.
@@ -399,18 +459,23 @@ fn mu(entry: &Entry, text: &Text) -> Result<Vec<Finding>> {
     let root = |value: Rational| Enclosure::rational(&value, BITS).mul(&two).sqrt();
     let range =
         root(Rational::from(&rho.value - &rho.half_step)).hull(&root(Rational::from(&rho.value + &rho.half_step)));
+    // Only of Gaussian noise is mu determined by rho: a zCDP guarantee has none.
+    let said = [entry.text("mechanisms").unwrap_or_default(), text.text.as_str()];
+    let given: &[Input] = match equations::is_only("gaussian", said.into_iter()) {
+        true => &[Input::Figure, Input::BeyondRounding, Input::Gaussian],
+        false => &[Input::Figure, Input::BeyondRounding],
+    };
     let check = |quote: Quote| {
         let Quote { figure, .. } = quote;
         let printed = Enclosure::rational(&Rational::from(&figure.value - &figure.half), BITS)
             .hull(&Enclosure::rational(&Rational::from(&figure.value + &figure.half), BITS));
-        let verdict = if printed.overlaps(&range) { Verdict::Agrees } else { Verdict::ContradictsItself };
         let words = format!(
             "rho {} is mu = sqrt(2 rho) = {} of Gaussian noise, printed as {}",
             rho.text,
             root(rho.value.clone()).shown(4),
             figure.text
         );
-        text.finding("mu", quote.at, verdict, words)
+        text.judged(&MU, quote.at, printed.overlaps(&range), given, words)
     };
     Ok(text::quotes(&text.text).into_iter().filter(|quote| quote.label == 'μ').map(check).collect())
 }
