@@ -1,5 +1,5 @@
-//! A yardstick for an epsilon: its place among the published deployments whose parameters hold for a person, a household or a device and all that is
-//! released.
+//! A yardstick for an epsilon: its place among the published deployments of one unit. An epsilon for a day, an event or a household is on another scale than
+//! one for a person, and a part of a deployment is not beside the whole.
 
 use rug::Rational;
 
@@ -12,6 +12,41 @@ use crate::{
 
 /// The digits of exact epsilons.
 pub(super) const DIGITS: u32 = 4;
+
+/// The unit about which parameters hold. Deployments of one unit alone are beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A person, or the user of one device, and all that is released.
+    Person,
+    /// A household or a housing unit, and all that is released.
+    Household,
+    /// A person on a day.
+    PersonDay,
+    /// An event or a report.
+    Event,
+    /// An establishment.
+    Establishment,
+}
+
+impl Unit {
+    /// That of a deployment; `None` where it is another one, or not stated.
+    fn of(deployment: &Deployment) -> Option<Unit> {
+        let (unit, per) = (deployment.unit.as_str(), deployment.per.as_str());
+        match (deployment.group, unit, per) {
+            (Group::Person, "household" | "housing unit", _) => Some(Unit::Household),
+            (Group::Person, ..) => Some(Unit::Person),
+            (Group::Time, _, "a day") => Some(Unit::PersonDay),
+            (Group::Event, _, "one event") => Some(Unit::Event),
+            (Group::Other, "establishment", "the release") => Some(Unit::Establishment),
+            _ => None,
+        }
+    }
+
+    /// Whether a deployment is a mark among those of this unit. Parameters that are disproved are none, since the corrected ones are, and nor are parts.
+    fn has(self, deployment: &Deployment) -> bool {
+        Unit::of(deployment) == Some(self) && deployment.corrected_by.is_none() && deployment.part_of.is_none()
+    }
+}
 
 /// The published deployments of one unit at one delta.
 #[derive(Clone, Debug)]
@@ -49,12 +84,9 @@ pub struct Place {
 }
 
 impl Yardstick {
-    /// That of the bundled deployments. At powers of ten their epsilons are kept, elsewhere they are computed.
-    pub fn at(delta: &Delta) -> Result<Yardstick> {
-        // Parameters that are disproved are no yardstick; the corrected ones are.
-        let is_of_persons =
-            |deployment: &Deployment| deployment.group == Group::Person && deployment.corrected_by.is_none();
-        let all: Vec<Deployment> = bundled::find(&[])?.into_iter().filter(is_of_persons).collect();
+    /// That of the bundled deployments of a unit. At powers of ten their epsilons are kept, elsewhere they are computed.
+    pub fn at(delta: &Delta, unit: Unit) -> Result<Yardstick> {
+        let all: Vec<Deployment> = bundled::find(&[])?.into_iter().filter(|one| unit.has(one)).collect();
         let known = |deployment: &Deployment| match epsilons::kept(&deployment.name, delta) {
             Some(kept) => Ok(Some(kept)),
             None => deployment.basis.as_ref().map(|basis| basis.epsilon_at(delta, DIGITS)).transpose(),
@@ -113,9 +145,44 @@ impl Mark {
 mod tests {
     use super::*;
 
+    /// One deployment of each unit, and one of none.
+    #[test]
+    fn deployments_of_one_unit_alone_are_beside_each_other() {
+        let all = bundled::find(&[]).unwrap();
+        for (name, expected) in [
+            ("census-2020-ddhca", Some(Unit::Person)),
+            ("census-2020-ddhcb", Some(Unit::Household)),
+            ("google-mobility", Some(Unit::PersonDay)),
+            ("apple-healthkit", Some(Unit::Event)),
+            ("census-county-business-patterns", Some(Unit::Establishment)),
+            ("linkedin-audience-engagement", None),
+            ("sipp-truncated-laplace", None),
+            ("kostat-data-hub", None),
+        ] {
+            let one = all.iter().find(|one| one.name == name).unwrap();
+            assert_eq!(Unit::of(one), expected, "{name}");
+            let units = [Unit::Person, Unit::Household, Unit::PersonDay, Unit::Event, Unit::Establishment];
+            let marked: Vec<Unit> = units.into_iter().filter(|unit| unit.has(one)).collect();
+            assert_eq!(marked, expected.into_iter().collect::<Vec<_>>(), "{name}");
+        }
+    }
+
+    /// A part is no mark, and its whole is one.
+    #[test]
+    fn no_part_is_beside_its_whole() {
+        let all = bundled::find(&[]).unwrap();
+        let parts: Vec<_> = all.iter().filter(|one| one.part_of.is_some()).collect();
+        assert_eq!(parts.len(), 4);
+        for part in parts {
+            let whole = all.iter().find(|one| Some(&one.name) == part.part_of.as_ref()).unwrap();
+            assert!(whole.part_of.is_none() && Unit::Person.has(whole), "{}", part.name);
+            assert!(!Unit::Person.has(part) && !Unit::Household.has(part), "{}", part.name);
+        }
+    }
+
     #[test]
     fn an_epsilon_has_its_place_among_those_of_persons() {
-        let yardstick = Yardstick::at(&"1e-5".parse().unwrap()).unwrap();
+        let yardstick = Yardstick::at(&"1e-5".parse().unwrap(), Unit::Person).unwrap();
         let at =
             |text: &str| yardstick.place(&Enclosure::rational(&crate::numeric::rational::parse(text).unwrap(), 64));
         let all = yardstick.marks.len();
@@ -129,7 +196,7 @@ mod tests {
         assert!(yardstick.marks.iter().all(|mark| mark.name != "recurve-ohmconnect-paper"));
         assert!(yardstick.marks.iter().any(|mark| mark.name == "recurve-ohmconnect-registry"));
         // A pair at a larger delta says nothing at a smaller one.
-        let small = Yardstick::at(&"1e-12".parse().unwrap()).unwrap();
+        let small = Yardstick::at(&"1e-12".parse().unwrap(), Unit::Person).unwrap();
         assert!(small.silent.iter().any(|name| name == "microsoft-ctdc"), "{:?}", small.silent);
     }
 }

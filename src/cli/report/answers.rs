@@ -8,7 +8,7 @@ use dp_assay::{
         promise::{self, GridOf, Promise},
     },
     chart::lines::tradeoff_of_profile,
-    deployments::Yardstick,
+    deployments::{Yardstick, yardstick::Unit},
     noise::Margin,
     numeric::{Enclosure, parallel},
     release::subject::{Part, QueryPart},
@@ -166,7 +166,7 @@ impl Request {
         if subject.group > 1 {
             return left_out("The epsilon is that of a group of records, and published ones are those of one.");
         }
-        Ok(Ok(Yardstick::at(&self.delta)?))
+        Ok(Ok(Yardstick::at(&self.delta, Unit::Person)?))
     }
 
     /// The noise that could be spared at a published or required epsilon.

@@ -148,7 +148,7 @@ fn beside_published(request: &Request, subject: &Resolved, answers: &Answers) ->
         &yardstick::chart(yardstick, &here, &request.delta),
         "chart-yardstick",
         "The epsilon of this page among those of published deployments",
-        "Published deployments about a person, a household or a device and all that is released, and this page (a black diamond), the smallest epsilon first.",
+        "Published deployments about a person and all that is released, and this page (a black diamond), the smallest epsilon first.",
     )?;
     let below = table(&yardstick::table(yardstick, &here, &request.delta));
     Ok(view(

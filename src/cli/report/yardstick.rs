@@ -53,7 +53,7 @@ pub fn said(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Vec<String> {
         same => format!(", with the same {same}"),
     };
     let mut said = vec![format!(
-        "Of {known} published deployments about a person, a household or a device and all that is released, the number with a smaller epsilon{} at delta = {} is {}{same}, and \
+        "Of {known} published deployments about a person and all that is released, the number with a smaller epsilon{} at delta = {} is {}{same}, and \
          with a larger one {}, by what is published about them.",
         if *is_bound { " than the upper bound of this page" } else { "" },
         exact_text(delta),
@@ -132,7 +132,10 @@ pub fn table(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Table {
 /// The assumptions.
 pub fn assumed(yardstick: &Yardstick) -> Vec<String> {
     let mut assumed = vec![
-        "The epsilon of this page is that of one record. It is one of a person only if a record holds everything that a person contributes.".to_string(),
+        "The epsilon of this page is that of one record. It is one of a person, as those beside it are, only if a record holds everything that a person contributes; of a household, a day, an event \
+         or an establishment it has no place among them."
+            .to_string(),
+        "A part of a deployment, such as the tables of persons of a release, is not beside the whole.".to_string(),
         "Neighbor relations differ: replacing a record counts for more than adding one.".to_string(),
         "A smaller published epsilon is no requirement: how much privacy is needed depends on the data and on what else is known.".to_string(),
     ];
