@@ -720,9 +720,9 @@ SENTENCES = [
                "least {lower}."],
     ["beta", "No test that finds {answer} wrongly with a probability of at most {alpha} finds it rightly with a probability above {power}."],
     ["beta", "Some test that finds {side} wrongly with a probability of at most {alpha} finds it rightly with a probability of at least {some}."]]
-ASKED = {"add-remove": ("whether a given person's record is in the data",
-                        "whether the records of a given group of up to {} are in the data, all or none"),
-         "bounded": ("which of two records is a given person's", "which of two sets of records is that of a given group of up to {}")}
+ASKED = {"add-remove": ("whether a given record is in the data",
+                        "whether a given set of up to {} records is in the data, all or none"),
+         "bounded": ("which of two records is in the data", "which of two sets of up to {} records is in the data")}
 ANSWERS = {"presence": "with", "absence": "without", "either answer": None}
 HOLES = {"known": "[0-9]+", "total": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "answer": "presence|absence|either answer",
          "side": "presence|absence", "": "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"}  # and a number

@@ -334,8 +334,8 @@ class Folder(unittest.TestCase):
     def test_a_question_is_that_of_the_claim(self):
         """Whether a record is there or which of two it is, of one record or of a group: as the relation and the subject of the certificate say."""
         sentence = "An adversary who knows everything else and decides, from all that is published, {}, with a prior probability of 1/10 for either answer, is right with a probability of at most 1.\n"
-        one, group = "whether a given person's record is in the data", "whether the records of a given group of up to {} are in the data, all or none"
-        changed, changes = "which of two records is a given person's", "which of two sets of records is that of a given group of up to {}"
+        one, group = "whether a given record is in the data", "whether a given set of up to {} records is in the data, all or none"
+        changed, changes = "which of two records is in the data", "which of two sets of up to {} records is in the data"
         for neighbors, subject, asked in (
             ("add-remove", "r, all: 10 counts [decision.json]", one), ("add-remove", "r, groups of 2, all: 10 counts [decision.json]", group.format(2)),
             ("bounded", "r, all: 10 counts [decision.json]", changed), ("bounded", "r, groups of 3, released 2 times, all: 10 counts [decision.json]", changes.format(3)),

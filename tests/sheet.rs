@@ -108,10 +108,7 @@ fn a_group_and_repetitions_are_named_wherever_a_record_is() {
     let mut said = assay(&[&["report"][..], &args, &["--out", page.to_str().unwrap()]].concat());
     let said = String::from_utf8(said.assert().success().get_output().stdout.clone()).unwrap();
     let words: Vec<&str> = said.split_whitespace().collect();
-    assert!(
-        words.join(" ").contains("in 3 releases whether the records of a given group of up to 2 are in the data"),
-        "{said}"
-    );
+    assert!(words.join(" ").contains("in 3 releases whether a given set of up to 2 records is in the data"), "{said}");
     for text in [&sheet_of_group, &entry, &said] {
         assert!(
             !text.contains("is one record") && !text.contains("about one record") && !text.contains("given person"),

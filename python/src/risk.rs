@@ -28,7 +28,7 @@ use crate::{
 
 #[pymethods]
 impl Account {
-    /// Bounds for all adversaries who believe with probability `prior` that a person's record is in the data (or is the first of two).
+    /// Bounds for all adversaries who believe with probability `prior` that a given record is in the data (or is the first of two).
     /// Returns a dict of Enclosures: correct_decision, advantage, epsilon (infinite where none is finite); posterior_events: no event that has at least probability delta if the record is there
     /// lifts the posterior above it, and the same of its absence at that prior of absence; posterior_upper, also as posterior_exceeded: outputs whose posterior is above it have at most
     /// probability delta; the bounds from rho alone, zcdp_correct_decision and zcdp_advantage (at most the t with t ln((1 + t) / (1 - t)) = rho);

@@ -54,13 +54,13 @@ impl Unit {
     /// What an adversary decides about one person, or about a group.
     pub fn question(&self) -> String {
         match (self.neighbors, self.group) {
-            (Neighbors::AddRemove, 1) => "whether a given person's record is in the data".to_string(),
+            (Neighbors::AddRemove, 1) => "whether a given record is in the data".to_string(),
             (Neighbors::AddRemove, group) => {
-                format!("whether the records of a given group of up to {group} are in the data, all or none,")
+                format!("whether a given set of up to {group} records is in the data, all or none,")
             }
-            (Neighbors::Bounded, 1) => "which of two records is a given person's".to_string(),
+            (Neighbors::Bounded, 1) => "which of two records is in the data".to_string(),
             (Neighbors::Bounded, group) => {
-                format!("which of two sets of records is that of a given group of up to {group}")
+                format!("which of two sets of up to {group} records is in the data")
             }
         }
     }

@@ -27,7 +27,7 @@ use super::common::prior;
 
 /// Bounds on the risk from any adversary, with any other knowledge, compared with those from rho or pure DP alone
 ///
-/// The adversary decides whether one person's record is in the data (or which of two records it is), with the prior probability P
+/// The adversary decides whether a given record is in the data (or which of two records is), with the prior probability P
 /// of the first.
 #[derive(clap::Args)]
 pub struct Args {
