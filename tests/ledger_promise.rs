@@ -30,6 +30,13 @@ fn add(bench: &Bench, release: &str, more: &[&str]) -> (i32, Value, String) {
     (output.status.code().unwrap(), answer, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
+/// What would follow if a release were added.
+fn checked(bench: &Bench, release: &str) -> Value {
+    let output = assay(&["ledger", &bench.at("l.toml"), "--check", &bench.at(release), "--json"]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["candidates"][0].clone()
+}
+
 fn text_of(words: &[&str]) -> String {
     let output = assay(words).output().unwrap();
     String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -121,16 +128,19 @@ fn the_log_binds_the_promise_of_the_ledger() {
     }
 }
 
-/// The sum of rho decides, pure guarantees with rho = epsilon^2 / 2; a ledger that began otherwise cannot have it.
+/// The sum of rho decides, pure guarantees with rho = epsilon^2 / 2, or where all are pure the sum of their epsilons; a ledger that began otherwise cannot have it.
 #[test]
 fn an_adaptive_promise_is_decided_by_the_sum_of_rho() {
     let bench = Bench::new("add-remove", "");
     with_promise(&bench, &promise("4", true));
     let (status, answer, error) = add(&bench, "pure.toml", &[]);
-    assert_eq!((status, &answer["after"]["by"], &answer["adaptive"]), (0, &"rho".into(), &true.into()), "{error}");
+    assert_eq!((status, &answer["after"]["by"], &answer["adaptive"]), (0, &"pure".into(), &true.into()), "{error}");
+    assert_eq!(ends(&answer["after"]["epsilon"]).1, 0.5);
     // 1/2 * (1/2)^2.
     assert_eq!(answer["after"]["rho"].to_string(), "0.125");
+    // Beside noise without a bound it counts by its rho, and is not lost.
     let (_, answer, _) = add(&bench, "gaussian.toml", &[]);
+    assert_eq!(answer["after"]["by"], "rho");
     assert_eq!(answer["after"]["rho"].to_string(), "0.1375");
     // The exact composition of the same is far below.
     let composed = epsilon(&["--pure", "1/2", "--gaussian", "40"]);
@@ -163,6 +173,42 @@ fn an_adaptive_promise_is_decided_by_the_sum_of_rho() {
         with_promise(&bench, wrong);
         let message = bench.refused(&["--show"]);
         assert!(message.contains(said), "{wrong}: {message}");
+    }
+}
+
+/// Four pure guarantees of 1/2 keep a promise of 2, which the sum of their rho does not, and a fifth does not.
+#[test]
+fn pure_guarantees_add_up_in_an_adaptive_ledger() {
+    let bench = Bench::new("add-remove", "");
+    with_promise(&bench, &promise("2", true));
+    for _ in 0..4 {
+        assert_eq!(add(&bench, "pure.toml", &[]).0, 0);
+    }
+    let candidate = checked(&bench, "pure.toml");
+    assert_eq!((&candidate["fits"], &candidate["by"]), (&false.into(), &"pure".into()), "{candidate}");
+    assert_eq!(ends(&candidate["epsilon"]).1, 2.5);
+    assert_eq!(add(&bench, "pure.toml", &[]).0, 1);
+}
+
+/// `calibrate --ledger` beside an adaptive promise: what it finds is accepted, and what it refuses is not.
+#[test]
+fn a_number_is_sought_by_the_sums_of_an_adaptive_ledger() {
+    let bench = Bench::new("add-remove", "");
+    with_promise(&bench, &promise("4", true));
+    let sought = |what: &[&str]| json(&[&["calibrate", "--ledger", &bench.at("l.toml")][..], what].concat());
+    let of_number = |found: &Value| found["found"].as_f64().unwrap_or_else(|| panic!("{found}"));
+    // Nothing was entered: pure guarantees of 4, and no more.
+    let found = sought(&["--pure", "?"]);
+    assert_eq!((of_number(&found), &found["proven"]), (4.0, &false.into()), "{found}");
+    assert_eq!(add(&bench, "pure.toml", &[]).0, 0);
+    assert_eq!(of_number(&sought(&["--pure", "?"])), 3.5);
+    // Beside Gaussian noise rho decides: rho + 1/8 within that of the promise.
+    let found = sought(&["--gaussian", "?x1"]);
+    let (sigma2, reached) = (of_number(&found), ends(&found["epsilon"]));
+    assert!(reached.1 <= 4.0 && reached.0 > 3.99, "{found}");
+    for (sigma2, fits) in [(sigma2, true), (sigma2 * 0.99, false)] {
+        bench.put("sought.toml", &bench.read("gaussian.toml").replace("40", &format!("{sigma2}")));
+        assert_eq!(checked(&bench, "sought.toml")["fits"], fits, "{sigma2}");
     }
 }
 

@@ -153,6 +153,8 @@ pub struct Spent {
     pub rho: Rho,
     /// The epsilon that this sum implies.
     pub zcdp_epsilon: Enclosure,
+    /// The smaller of that and of the sum of the epsilons of pure guarantees, where every entry has one: the union of two filters ([`Ledger::adaptive_epsilon`]).
+    pub adaptive_epsilon: Enclosure,
 }
 
 /// All ways in which a record enters the entries whose counts are known, and the mixes of groups that stand for others.
@@ -291,9 +293,63 @@ impl Ledger {
         let composed = if is_known { Some(self.composed(delta, digits)?) } else { None };
         let exact = composed.and_then(|all| all.epsilon);
         let (rho, zcdp_epsilon) = (total.rho, total.zcdp_epsilon);
-        Ok(match exact {
-            Some(answer) => Spent { epsilon: answer.value, is_composed: true, rho, zcdp_epsilon },
-            None => Spent { epsilon: zcdp_epsilon.clone(), is_composed: false, rho, zcdp_epsilon },
+        let adaptive_epsilon = self.beside_pure(zcdp_epsilon.clone());
+        let (epsilon, is_composed) = exact.map_or_else(|| (zcdp_epsilon.clone(), false), |answer| (answer.value, true));
+        Ok(Spent { epsilon, is_composed, rho, zcdp_epsilon, adaptive_epsilon })
+    }
+
+    /// The epsilon that decides where the noise of a release may follow from earlier results: the smaller of what the sum of rho implies and, where every entry is pure, the
+    /// sum of their epsilons.
+    ///
+    /// # Why the union of both is a filter, at the same delta
+    ///
+    /// Let everything be accepted as long as the sum of rho is at most R, which implies epsilon at delta, or all entries are pure and their epsilons add up to at most epsilon. Take two
+    /// neighbors, and let L be the privacy loss at the end. What was accepted at the end is of one of two kinds:
+    ///
+    /// - pure, with a sum of at most epsilon: each step has a loss of at most its epsilon, whatever came before, so L <= epsilon, and (1 - exp(epsilon - L))+ = 0;
+    /// - otherwise the sum of rho is at most R. Sums only grow, so it was at most R at every step, and on these outcomes L is the loss L' of the process that is stopped before its sum exceeds R.
+    ///   That is a filter (Whitehouse, Ramdas, Rogers & Wu 2023): E[(1 - exp(epsilon - L'))+] <= delta.
+    ///
+    /// So E[(1 - exp(epsilon - L))+] is at most that expectation of L' on the outcomes of the second kind, hence at most delta: nothing is paid for having two.
+    ///
+    /// Beside noise without a bound a pure guarantee counts by its rho, epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4). A sum of pure epsilons and of the epsilon of the other entries' rho is no
+    /// filter where results choose how much of each there is: the epsilon of a rho holds for one rho fixed in advance, and not for all of them at once.
+    pub fn adaptive_epsilon(&self, delta: &Delta, digits: u32) -> Result<Enclosure> {
+        Ok(self.beside_pure(self.total(delta, digits)?.zcdp_epsilon))
+    }
+
+    /// An error where a release has outputs that only one of two neighbors can have: no filter by rho is proven with them.
+    pub fn check_filter(&self) -> Result<()> {
+        match self.has_infinite_loss() {
+            true => Err(Error::unsuitable(
+                "a release has outputs that only one of two neighbors can have: the sum of rho is proven for noise chosen by earlier results only without such",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The smaller of an epsilon and the sum of pure ones.
+    fn beside_pure(&self, by_rho: Enclosure) -> Enclosure {
+        const BITS: u32 = 160;
+        match self.pure_epsilon() {
+            Some(pure) => by_rho.min(&Enclosure::rational(&pure, BITS)),
+            None => by_rho,
+        }
+    }
+
+    /// The sum of the pure epsilons of all entries, each in its worst way, and of each partition that of the part that spends most; `None` if one has none.
+    fn pure_epsilon(&self) -> Option<Rational> {
+        let of_entry = |entry: &Entry| {
+            let ways = entry.paths.iter().map(Composition::pure_epsilon).collect::<Option<Vec<_>>>()?;
+            // A changed record leaves the counts of one way and enters those of another: twice the worst.
+            let times = if self.units == Units::Pairs && !entry.is_change { 2_u32 } else { 1 };
+            Some(ways.into_iter().max()? * times)
+        };
+        let sum = |entries: &[&Entry]| entries.iter().map(|entry| of_entry(entry)).sum::<Option<Rational>>();
+        let standing = sum(&self.standing())?;
+        self.partitions().iter().try_fold(standing, |all, parts| {
+            let parts = parts.iter().map(|part| sum(part)).collect::<Option<Vec<_>>>()?;
+            Some(all + parts.into_iter().max().unwrap_or_default())
         })
     }
 

@@ -180,6 +180,27 @@ impl Question {
         Ok(Outcome::Found(Found { account: family(&value)?, value, not_enough, is_neighbor_disproved }))
     }
 
+    /// The same where a rule decides that more privacy keeps, such as the sum of rho, in place of the account.
+    pub fn answer_where<A: Account>(
+        &self,
+        family: impl Fn(&Rational) -> Result<A>,
+        decimals: u32,
+        decided: impl Fn(&Rational) -> Result<Certainty>,
+    ) -> Result<Outcome<A>> {
+        let (start, grid) = self.grid(&family, decimals)?;
+        let keeps = |point: &Rational| Ok(decided(point)? == Certainty::Yes);
+        let Some((value, not_enough)) = self.spending_most(&grid, &start, keeps)? else {
+            let most_private = if self.number.is_more_private_above { &grid.most } else { &grid.least };
+            let is_proven = decided(most_private)? == Certainty::No;
+            return Ok(Outcome::None { is_proven, range: (grid.least, grid.most) });
+        };
+        let is_neighbor_disproved = match &not_enough {
+            Some(other) => decided(other)? == Certainty::No,
+            None => false,
+        };
+        Ok(Outcome::Found(Found { account: family(&value)?, value, not_enough, is_neighbor_disproved }))
+    }
+
     /// The number that spends most, and its neighbor that does not keep the promise, from a start.
     fn spending_most(
         &self,

@@ -7,7 +7,8 @@ use dp_assay::{
         ledger::{Entry, Ledger},
     },
     ledger::{LedgerFile, LedgerPromise, odometer::Basis},
-    numeric::Certainty,
+    loss::family::Units,
+    numeric::{Certainty, Enclosure},
     release::Neighbors,
 };
 
@@ -67,6 +68,24 @@ impl Beside {
         ledger
             .with(Entry::of_change(&mechanism.title, &mechanism.whole, mechanism.neighbors == Neighbors::Bounded)?)?
             .whole()
+    }
+
+    /// The epsilon that decides in an adaptive ledger, of everything entered and a mechanism: by the sum of rho, or of pure epsilons. An error where that is proven of
+    /// no noise that follows from results.
+    pub fn by_sums(&self, mechanism: &Resolved, delta: &Delta, digits: u32) -> dp_assay::Result<Enclosure> {
+        let is_bounded = self.neighbors == Neighbors::Bounded;
+        let entry = Entry::of_change(&mechanism.title, &mechanism.whole, is_bounded)?;
+        let ledger = match &self.ledger {
+            Some(ledger) => ledger.with(entry)?,
+            None => Ledger::new(vec![entry], if is_bounded { Units::Pairs } else { Units::Single })?,
+        };
+        ledger.check_filter()?;
+        ledger.adaptive_epsilon(delta, digits)
+    }
+
+    /// The same of what was entered alone; `None` if nothing was.
+    pub fn by_sums_alone(&self, delta: &Delta, digits: u32) -> dp_assay::Result<Option<Enclosure>> {
+        self.ledger.as_ref().map(|ledger| ledger.adaptive_epsilon(delta, digits)).transpose()
     }
 
     /// Whether the account of what was entered exceeds an epsilon at delta: so does that of everything with it.

@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::{population::Population, request::Limit};
+use super::{population::Population, promise::Basis, request::Limit};
 use crate::{
     account::{
         Whole,
@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Error, Result},
     law::Law,
-    numeric::Certainty,
+    numeric::{Certainty, Enclosure},
 };
 
 /// The largest number of ways of a record, single or in pairs, that are searched: each step of the search composes all of them.
@@ -106,7 +106,15 @@ fn spends_all(population: &Population, limit: &Limit, is_by_rho: bool) -> Result
 
 /// Whether the sum of rho is proven to give more than the promise.
 fn breaks(ledger: &Ledger, limit: &Limit) -> Result<bool> {
-    Ok(*ledger.total(&limit.delta, limit.digits)?.zcdp_epsilon.lower() > *limit.epsilon)
+    Ok(*by_sums(ledger, limit)?.lower() > *limit.epsilon)
+}
+
+/// The epsilon by the sums that decide.
+fn by_sums(ledger: &Ledger, limit: &Limit) -> Result<Enclosure> {
+    match limit.basis {
+        Basis::SumOfRho => ledger.adaptive_epsilon(&limit.delta, limit.digits),
+        Basis::Composition => Ok(ledger.total(&limit.delta, limit.digits)?.zcdp_epsilon),
+    }
 }
 
 /// The number by the sum of rho, which falls with more noise.
@@ -125,9 +133,8 @@ fn by_rho(
     };
     let grid = Grid { decimals, least, most };
     let keeps = |value: &Rational| {
-        let spent = with(value)?.total(&limit.delta, limit.digits)?.zcdp_epsilon;
         // The upper end is at least epsilon.
-        Ok::<_, Error>(*spent.upper() <= *limit.epsilon)
+        Ok::<_, Error>(*by_sums(&with(value)?, limit)?.upper() <= *limit.epsilon)
     };
     let found = match number.is_more_private_above {
         true => grid.least_where(present.to_f64(), keeps)?.map(|least| (least.value, least.before)),

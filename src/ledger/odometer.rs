@@ -11,7 +11,7 @@
 //! its delta. Where the noise of a later release, or whether there is one, follows from earlier outputs, that theorem does not apply: the composed profile
 //! of the noise that was chosen is not proven to bound the whole. The sum of rho is: stopping before it exceeds a bound that was fixed in advance is a valid filter
 //! (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023), so with [`Basis::SumOfRho`] the promise holds for noise chosen in that way as well. A pure guarantee enters with
-//! rho = epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4).
+//! rho = epsilon^2 / 2 (Bun & Steinke 2016, Proposition 1.4), and where every entry is pure the sum of the epsilons decides where it is smaller.
 //!
 //! A promise that stands in the ledger is kept by every addition, and the log binds it. [`check`] answers the same question and writes nothing.
 
@@ -151,9 +151,8 @@ impl<'a> Prepared<'a> {
         let limit = request.limit(self.after.promise.as_ref())?;
         let population = &self.after.populations[self.place];
         let account = population.ledger()?;
-        if limit.basis == Basis::SumOfRho && account.has_infinite_loss() {
-            let why = "a release has outputs that only one of two neighbors can have: the sum of rho is proven for noise chosen by earlier results only without such";
-            return Err(Error::unsuitable(why));
+        if limit.basis == Basis::SumOfRho {
+            account.check_filter()?;
         }
         let before = &self.before.populations[self.place];
         let last = self

@@ -4,7 +4,8 @@
 //!
 //! Where the noise of a release, or whether there is one, follows from earlier results, the sum of rho is a filter: that no addition takes it above the rho of the promise bounds everything
 //! together by the promise (Whitehouse, Ramdas, Rogers & Wu 2023). The sum so far bounds nothing: results that lead to a release with little noise show in that release, and those that lead
-//! to none in its absence.
+//! to none in its absence. Where everything is pure, the sum of the epsilons is a filter as well, and both together are one at the same delta: the proof stands at
+//! [`Ledger::adaptive_epsilon`](crate::account::ledger::Ledger::adaptive_epsilon).
 //!
 //! # Why `adaptive` never changes
 //!
@@ -44,7 +45,7 @@ impl Basis {
             }
             Basis::SumOfRho => {
                 "The promise holds also where the noise of a release, or whether there is one, follows from earlier results, if it was fixed before the first of them and every addition \
-                 keeps it: the sum of rho decides. The epsilon so far is of noise that was fixed before any result was seen."
+                 keeps it: the sum of rho decides, or that of pure epsilons where everything is pure. The epsilon so far is of noise that was fixed before any result was seen."
             }
         }
     }

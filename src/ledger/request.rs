@@ -91,13 +91,24 @@ impl Limit {
     pub fn deciding<'a>(&self, spent: &'a Spent) -> &'a Enclosure {
         match self.basis {
             Basis::Composition => &spent.epsilon,
-            Basis::SumOfRho => &spent.zcdp_epsilon,
+            Basis::SumOfRho => &spent.adaptive_epsilon,
         }
     }
 
-    /// Whether that follows from the sum of rho.
+    /// Whether that follows from the sum of rho, or of pure epsilons.
     pub fn is_by_rho(&self, spent: &Spent) -> bool {
         self.basis == Basis::SumOfRho || !spent.is_composed
+    }
+
+    /// The account that decides, as in JSON: "composition", "rho", or "pure" where the sum of pure epsilons is the smaller one.
+    pub fn by(&self, spent: &Spent) -> &'static str {
+        match self.is_by_rho(spent) {
+            false => "composition",
+            true if self.basis == Basis::SumOfRho && spent.adaptive_epsilon.upper() < spent.zcdp_epsilon.upper() => {
+                "pure"
+            }
+            true => "rho",
+        }
     }
 
     /// The promise and its delta as the log has them.

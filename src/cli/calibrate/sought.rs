@@ -35,6 +35,8 @@ struct Sought {
     /// The value that the goal bounds, and its target.
     reached: Answer,
     target: Enclosure,
+    /// Whether sums decided, as in an adaptive ledger, and not the account.
+    is_by_sums: bool,
 }
 
 /// No number that is known to keep the promise.
@@ -72,10 +74,13 @@ impl Args {
         let promise = beside.as_ref().and_then(|beside| beside.promise.as_ref());
         self.refuse_beside_a_mark(&question, promise.is_some())?;
         let (goal, delta) = self.goal_beside(&others, promise)?;
+        // Without a target of one's own it is the promise of the ledger.
+        let is_own = self.epsilon.is_some() || self.risk.is_given();
+        let adaptive = promise.filter(|promise| promise.is_adaptive && !is_own).cloned();
         let unit = Unit { neighbors: others.relation(), group: others.group, repeat: others.repeat };
         let request = Request { goal, delta, unit, digits: self.format.digits, crossings: false, curves: false };
         let mut page = self.drawn.page(&self.format)?;
-        let sought = match self.seek(question, others, beside.as_ref(), &request)? {
+        let sought = match self.seek(question, others, (beside.as_ref(), adaptive.as_ref()), &request)? {
             Ok(sought) => sought,
             Err(nothing) => {
                 let object = nothing.json();
@@ -133,11 +138,6 @@ impl Args {
         let Some(promise) = promise.filter(|_| self.epsilon.is_none() && !self.risk.is_given()) else {
             return self.goal(others.relation(), others.repeat);
         };
-        if promise.is_adaptive {
-            bail!(
-                "--ledger: its promise is decided by the sum of rho (adaptive = true): `assay ledger FILE --check RELEASE` finds the number of a release file"
-            );
-        }
         if let Some(delta) = &self.delta {
             bail!(
                 "--delta {delta}: the ledger promises epsilon {} at delta = {}: leave it out, or give --epsilon as well",
@@ -153,7 +153,7 @@ impl Args {
         &self,
         question: Question,
         others: subject::Subject,
-        beside: Option<&Beside>,
+        (beside, adaptive): (Option<&Beside>, Option<&LedgerPromise>),
         request: &Request,
     ) -> Result<std::result::Result<Sought, Nothing>> {
         let promise = request.promise(None)?;
@@ -167,18 +167,31 @@ impl Args {
             let resolved = with(value)?;
             beside.map_or_else(|| Ok(resolved.whole.clone()), |beside| beside.with(&resolved))
         };
-        let outcome = question
-            .answer(family, &promise, decimals)
-            .with_context(|| format!("--{} {}", question.key(), question.text()))?;
+        // Where noise may follow from results, sums decide in place of the account.
+        let sums = |promise: &LedgerPromise, value: &Rational| -> dp_assay::Result<Option<Enclosure>> {
+            let resolved = with(value)?;
+            beside.map(|beside| beside.by_sums(&resolved, &promise.delta, request.digits)).transpose()
+        };
+        let decided = |own: &LedgerPromise, value: &Rational| -> dp_assay::Result<Certainty> {
+            Ok(sums(own, value)?.map_or(Certainty::Undecided, |epsilon| compared(&epsilon, own)))
+        };
+        let outcome = match adaptive {
+            Some(own) => question.answer_where(family, decimals, |value| decided(own, value)),
+            None => question.answer(family, &promise, decimals),
+        };
+        let outcome = outcome.with_context(|| format!("--{} {}", question.key(), question.text()))?;
         let Found { account, value, not_enough, is_neighbor_disproved } = match outcome {
             Outcome::Found(found) => found,
             Outcome::None { is_proven, range } => {
-                let is_spent = match (beside, &promise) {
-                    (Some(beside), Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
+                let is_spent = match (beside, adaptive, &promise) {
+                    (Some(beside), Some(own), _) => (beside.by_sums_alone(&own.delta, request.digits)?)
+                        .is_some_and(|epsilon| compared(&epsilon, own) == Certainty::No),
+                    (Some(beside), None, Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
                     _ => false,
                 };
                 let broken_by = match is_spent {
                     true => Some("what the ledger has spent"),
+                    false if adaptive.is_some() => None,
                     false => breaks_alone(&others, &promise)?.then_some("what is composed with it"),
                 };
                 let is_proven = is_proven || broken_by.is_some();
@@ -188,18 +201,28 @@ impl Args {
                 return Ok(Err(Nothing { question, is_proven, broken_by, may_be_less, range }));
             }
         };
-        let (reached, target) = (
-            request.goal.value(&account, request.delta.as_ref(), request.digits)?,
-            request.target(&promise, &account)?,
-        );
+        let reached = match adaptive.map(|own| sums(own, &value)).transpose()?.flatten() {
+            Some(epsilon) => Answer::immediate(epsilon, "the sum of rho, or of pure epsilons"),
+            None => request.goal.value(&account, request.delta.as_ref(), request.digits)?,
+        };
+        let target = request.target(&promise, &account)?;
         let mut subject = with(&value)?;
         if let Some(beside) = beside {
             subject.title = format!("{}, beside everything in the ledger {}", subject.title, beside.name);
             subject.whole = account;
             subject = subject.under(&beside.conditions).at_most_as_private(beside.may_be_more_private);
         }
-        Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target }))
+        let is_by_sums = adaptive.is_some();
+        Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target, is_by_sums }))
     }
+}
+
+/// Whether an epsilon keeps a promise.
+fn compared(epsilon: &Enclosure, promise: &LedgerPromise) -> Certainty {
+    if *epsilon.upper() <= *promise.epsilon {
+        return Certainty::Yes;
+    }
+    if *epsilon.lower() > *promise.epsilon { Certainty::No } else { Certainty::Undecided }
 }
 
 /// Whether what is given beside the mechanism is proven to break a promise alone: so does everything with it. Posteriors of single outputs are not ordered.
@@ -220,7 +243,8 @@ impl Sought {
             "text": self.question.text(),
             "sought": self.question.number.name,
             "found": exact(&self.value),
-            "proven": self.is_neighbor_disproved,
+            // What the sums do not allow may still be private.
+            "proven": self.is_neighbor_disproved && !self.is_by_sums,
             "value": exact(&self.value),
             "not_enough": self.not_enough.as_ref().map(exact),
             "text_with_value": self.question.text_with(&self.value),
@@ -241,6 +265,9 @@ impl Sought {
     fn in_words(&self, request: &Request, digits: usize) -> String {
         let (name, relation) = (self.question.number.name, self.subject.neighbors.name());
         let other = match &self.not_enough {
+            Some(other) if self.is_by_sums => {
+                format!("{} does not keep it by the sum of rho, nor by that of pure epsilons", exact_text(other))
+            }
             Some(other) if self.is_neighbor_disproved => match self.subject.may_be_more_private() {
                 None => format!("{} is proven not to keep it", exact_text(other)),
                 Some(why) => {

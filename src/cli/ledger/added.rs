@@ -135,7 +135,11 @@ fn words(decision: &Decision) -> String {
     let upper = |spent: &Spent| limit.deciding(spent).upper_text(DIGITS);
     let (promise, delta) = (exact_text(&limit.epsilon), exact_text(&limit.delta));
     let Decision { name, ledger, population, .. } = decision;
-    let by = if limit.is_by_rho(&decision.after) { ", by the sum of rho," } else { "" };
+    let by = match limit.by(&decision.after) {
+        "rho" => ", by the sum of rho,",
+        "pure" => ", by the sum of pure epsilons,",
+        _ => "",
+    };
     let after = upper(&decision.after);
     let mut text = match &decision.added {
         Some((number, hash, log)) => format!(
@@ -171,7 +175,7 @@ fn words(decision: &Decision) -> String {
 pub fn spent(limit: &Limit, spent: &Spent) -> Value {
     json!({
         "epsilon": limit.deciding(spent).to_json(),
-        "by": if limit.is_by_rho(spent) { "rho" } else { "composition" },
+        "by": limit.by(spent),
         "rho": exact(&spent.rho),
         "zcdp_epsilon": spent.zcdp_epsilon.to_json(),
     })
