@@ -11,7 +11,7 @@ use dp_assay::{
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure as Interval, rational},
     release::{
-        Changed, Neighbors, Release as Published,
+        Changed, Neighbors, Release as Published, Unit,
         query_targets::{self, Accuracy},
         subject::Subject,
     },
@@ -415,7 +415,7 @@ fn out_of_reach(error: Error, targets: &[QueryTarget], goal: &Target) -> Error {
         Ok(value) if risk.kept_by(&value.value) == Certainty::No => Error::Unsuitable {
             why: format!(
                 "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}",
-                risk.in_words(),
+                risk.in_words(&Unit { neighbors: Neighbors::AddRemove, group: 1, repeat: 1 }),
                 risk.name(),
                 value.value.shown(6)
             ),
