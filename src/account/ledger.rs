@@ -279,9 +279,25 @@ impl Ledger {
         Ok(Balance { epsilon, compared, ..one })
     }
 
+    /// The ways of the releases whose counts are known.
+    fn known(&self) -> gaussian::Releases<'_> {
+        fn ways<'l>(entries: &[&'l Entry], is_change: bool) -> Vec<&'l [Composition]> {
+            let known = entries.iter().filter(|entry| !entry.paths.is_empty() && entry.is_change == is_change);
+            known.map(|entry| &entry.paths[..]).collect()
+        }
+        let partitions = self.partitions();
+        let of_parts = |parts: &Vec<Vec<_>>| parts.iter().map(|part| ways(part, false)).collect();
+        gaussian::Releases {
+            sides: if self.units == Units::Pairs { 2 } else { 1 },
+            standing: ways(&self.standing(), false),
+            partitions: partitions.iter().map(of_parts).collect(),
+            change: ways(&self.standing(), true),
+        }
+    }
+
     /// An upper bound on the epsilon of every combination of mixes, of which one has an epsilon found: for Gaussian noise, else what rho implies.
     fn most_of_all_mixes(&self, found: &Enclosure, by_rho: &Enclosure, delta: &Delta) -> Result<Enclosure> {
-        let combinations = gaussian::Combinations::of(self);
+        let combinations = gaussian::Combinations::of(&self.known());
         let own = combinations.map(|all| all.epsilon(delta, found.lower().to_f64())).transpose()?.flatten();
         Ok(own.map_or_else(|| by_rho.clone(), |own| own.min(by_rho)))
     }

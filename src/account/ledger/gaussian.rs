@@ -23,12 +23,11 @@ use std::{collections::BTreeMap, f64::consts::PI};
 
 use rug::Rational;
 
-use super::{Entry, Ledger};
 use crate::{
     account::{Composition, Counts, profile::Account},
     error::Result,
     law::Law,
-    loss::{family::Units, parameter::Delta},
+    loss::parameter::Delta,
     numeric::{Enclosure, rational},
 };
 
@@ -51,6 +50,18 @@ type Way = Vec<(usize, f64)>;
 
 /// The ways of one release, of which one record has one.
 struct Ways(Vec<Way>);
+
+/// The ways of releases, of each of which one record has one.
+pub(super) struct Releases<'l> {
+    /// Two where a changed record leaves one combination and enters another, else one.
+    pub(super) sides: u32,
+    /// Those about all records.
+    pub(super) standing: Vec<&'l [Composition]>,
+    /// Of each partition the parts, and of each part its releases.
+    pub(super) partitions: Vec<Vec<Vec<&'l [Composition]>>>,
+    /// What a change changes as a whole.
+    pub(super) change: Vec<&'l [Composition]>,
+}
 
 /// All combinations of ways.
 pub(super) struct Combinations {
@@ -115,8 +126,8 @@ impl Ways {
 }
 
 impl Combinations {
-    /// All combinations of a ledger's ways; `None` where some noise is not Gaussian.
-    pub(super) fn of(ledger: &Ledger) -> Option<Combinations> {
+    /// All combinations of the ways of releases; `None` where some noise is not Gaussian.
+    pub(super) fn of(releases: &Releases) -> Option<Combinations> {
         let (mut noises, mut places) = (Vec::new(), BTreeMap::new());
         let mut way = |path: &Composition| -> Option<Way> {
             let place = |counts: &Counts| {
@@ -134,33 +145,19 @@ impl Combinations {
             };
             path.each_counts().map(place).collect()
         };
-        let mut ways = |entry: &&Entry| entry.paths.iter().map(&mut way).collect::<Option<Vec<Way>>>().map(Ways);
-        let known = |entry: &&&Entry| !entry.paths.is_empty();
-        let mut standing: Vec<Ways> = ledger
-            .standing()
-            .iter()
-            .filter(known)
-            .filter(|entry| !entry.is_change)
-            .map(&mut ways)
-            .collect::<Option<_>>()?;
+        let mut ways = |paths: &&[Composition]| paths.iter().map(&mut way).collect::<Option<Vec<Way>>>().map(Ways);
+        let mut standing: Vec<Ways> = releases.standing.iter().map(&mut ways).collect::<Option<_>>()?;
         // Those with few ways first: most intervals need no more of them.
         standing.sort_by_key(|ways| ways.0.len());
-        let change: Vec<Ways> = ledger
-            .standing()
-            .iter()
-            .filter(known)
-            .filter(|entry| entry.is_change)
-            .map(&mut ways)
-            .collect::<Option<_>>()?;
+        let change: Vec<Ways> = releases.change.iter().map(&mut ways).collect::<Option<_>>()?;
         let mut partitions = Vec::new();
-        for parts in ledger.partitions() {
-            let of_part = |part: &Vec<&Entry>| part.iter().filter(known).map(&mut ways).collect::<Option<Vec<Ways>>>();
+        for parts in &releases.partitions {
+            let of_part = |part: &Vec<&[Composition]>| part.iter().map(&mut ways).collect::<Option<Vec<Ways>>>();
             partitions.push(parts.iter().map(of_part).collect::<Option<Vec<_>>>()?);
         }
         let change = Ways(vec![change.into_iter().flat_map(|ways| ways.0).flatten().collect()]);
-        let sides = if ledger.units() == Units::Pairs { 2_u32 } else { 1 };
-        let (least_rho, most_rho) = (rho(ledger, sides, false), rho(ledger, sides, true));
-        Some(Combinations { noises, sides: sides.into(), standing, partitions, change, least_rho, most_rho })
+        let (least_rho, most_rho) = (rho(releases, false), rho(releases, true));
+        Some(Combinations { noises, sides: releases.sides.into(), standing, partitions, change, least_rho, most_rho })
     }
 
     /// At least the sum over counts of any combination: the sum of the largest of each release. Below `floor` it is of no interest.
@@ -242,13 +239,11 @@ fn saddle(rho: f64, epsilon: f64) -> f64 {
 }
 
 /// The least, or the largest, rho of all combinations.
-fn rho(ledger: &Ledger, sides: u32, most: bool) -> Rational {
+fn rho(releases: &Releases, most: bool) -> Rational {
     let end = |values: &mut dyn Iterator<Item = Rational>| if most { values.max() } else { values.min() };
-    let of_entry = |entry: &&Entry| {
-        let own = end(&mut entry.paths.iter().map(|path| (**path.rho()).clone())).unwrap_or_default();
-        own * if entry.is_change { 1 } else { sides }
-    };
-    let sum = |entries: &[&Entry]| entries.iter().map(of_entry).fold(Rational::new(), |sum, rho| sum + rho);
-    let of_parts = |parts: &Vec<Vec<&Entry>>| end(&mut parts.iter().map(|part| sum(part))).unwrap_or_default();
-    ledger.partitions().iter().map(of_parts).fold(sum(&ledger.standing()), |all, part| all + part)
+    let of = |ways: &&[Composition]| end(&mut ways.iter().map(|way| (**way.rho()).clone())).unwrap_or_default();
+    let sum = |all: &Vec<&[Composition]>| all.iter().map(of).fold(Rational::new(), |sum, rho| sum + rho);
+    let of_parts = |parts: &Vec<Vec<&[Composition]>>| end(&mut parts.iter().map(sum)).unwrap_or_default();
+    let of_side = releases.partitions.iter().map(of_parts).fold(sum(&releases.standing), |all, part| all + part);
+    of_side * releases.sides + sum(&releases.change)
 }
