@@ -21,6 +21,7 @@
 
 use std::{collections::BTreeMap, f64::consts::PI};
 
+use libm::{exp, expm1, hypot, log, log1p};
 use rug::Rational;
 
 use crate::{
@@ -95,8 +96,8 @@ impl Noise {
         let distance = (low.min(2.0 * PI - high) - 1e-9).max(0.0);
         // psi(d) = exp(-s d^2 / 2) (1 + sum over k of exp(-2 pi k s (pi k - d))), where k = 1 stands alone and all others add up to at most
         // q + q^2 + q^4 + ... <= 2 q, as q <= exp(-0.2 pi^2); psi(0) >= 1.
-        let others = (-2.0 * PI * self.sigma2 * (PI - distance)).exp() + 2.0 * (-2.0 * PI * PI * self.sigma2).exp();
-        (rho(distance) + others.ln_1p()).min(0.0)
+        let others = exp(-2.0 * PI * self.sigma2 * (PI - distance)) + 2.0 * exp(-2.0 * PI * PI * self.sigma2);
+        (rho(distance) + log1p(others)).min(0.0)
     }
 
     /// At least ln(1 + a) for every smaller u; infinite where that says nothing.
@@ -109,7 +110,7 @@ impl Noise {
             return f64::INFINITY;
         }
         let exponent = -2.0 * PI * PI * self.sigma2;
-        (2.02 * ((exponent + 2.0 * PI * self.sigma2 * u).exp() + exponent.exp())).ln_1p()
+        log1p(2.02 * (exp(exponent + 2.0 * PI * self.sigma2 * u) + exp(exponent)))
     }
 }
 
@@ -180,14 +181,14 @@ impl Combinations {
     /// At least |M_X - M_G| / G for all combinations and all heights between two.
     fn difference(&self, from: f64, to: f64, rho: f64) -> f64 {
         // exp(-rho t^2) of continuous noise.
-        let smooth = (-rho * from * from).exp();
+        let smooth = exp(-rho * from * from);
         let far: Vec<f64> = self.noises.iter().map(|noise| noise.ln_far(from * noise.turn, to * noise.turn)).collect();
-        let far = self.most(&far, FLOOR).max(FLOOR).exp() + smooth;
+        let far = exp(self.most(&far, FLOOR).max(FLOOR)) + smooth;
         let near: Vec<f64> = self.noises.iter().map(|noise| noise.ln_near(to * noise.turn)).collect();
         if near.iter().any(|near| near.is_infinite()) {
             return far;
         }
-        far.min(smooth * self.most(&near, f64::NEG_INFINITY).exp_m1())
+        far.min(smooth * expm1(self.most(&near, f64::NEG_INFINITY)))
     }
 
     /// An upper bound on the epsilon at delta of every combination; `None` where nothing is known. `found` is an epsilon below which the truth is not.
@@ -201,7 +202,7 @@ impl Combinations {
         let size = (PI / most).sqrt() / (2.0 * c * (c + 1.0));
         let step = 0.1 / (2.0 * most).sqrt();
         let intervals = (1000.0 / size / step).ceil().clamp(1.0, MOST_INTERVALS.into());
-        let modulus = |t: f64| c.hypot(t) * (c + 1.0).hypot(t);
+        let modulus = |t: f64| hypot(c, t) * hypot(c + 1.0, t);
         let mut integral = 0.0;
         for k in 0..intervals as u32 {
             let (from, to) = (f64::from(k) * step, f64::from(k + 1) * step);
@@ -209,13 +210,13 @@ impl Combinations {
         }
         // |M_X| + |M_G| <= 2 G, and the integral of t^-2 from t on is 1 / t.
         let last = intervals * step;
-        integral += (1.0 + (-least * last * last).exp()) / last;
+        integral += (1.0 + exp(-least * last * last)) / last;
         // ln of the excess at epsilon, rounded up.
-        let ln_excess = |epsilon: f64| (most * (c + c * c) - c * epsilon) + (integral / PI).ln() + MARGIN;
+        let ln_excess = |epsilon: f64| (most * (c + c * c) - c * epsilon) + log(integral / PI) + MARGIN;
         // It falls by c with epsilon: from here on it is at most half of delta.
-        let ln_half = (delta.to_f64() / 2.0).ln() - MARGIN;
+        let ln_half = log(delta.to_f64() / 2.0) - MARGIN;
         let from = found.max(0.0) + ((ln_excess(found.max(0.0)) - ln_half) / c).max(0.0);
-        let remaining = Rational::from(&**delta - &rational::from_f64(ln_excess(from).exp() * (1.0 + MARGIN))?);
+        let remaining = Rational::from(&**delta - &rational::from_f64(exp(ln_excess(from)) * (1.0 + MARGIN))?);
         if remaining <= 0 {
             return Ok(None);
         }

@@ -83,7 +83,7 @@ impl SampledSum {
             let threshold = threshold(phase)?;
             let steps = Enclosure::rational(&Rational::from(phase.steps), BITS);
             let rate = Enclosure::rational(&phase.rate, BITS);
-            let tails = [threshold.clone(), Rational::from(1 - threshold)].map(|far| tail(&far, &phase.sigma2));
+            let tails = [threshold.clone(), 1 - threshold].map(|far| tail(&far, &phase.sigma2));
             let [taken, missed] = tails;
             sums = [
                 sums[0].add(&UpperBound::of(&taken.mul(&steps))),
