@@ -457,7 +457,8 @@ fn files_of_spines_have_geoids_margins_and_provenance() {
         read(&format!("{out}/totals.csv"))
     };
     let totals = estimate("m", "e");
-    let heading = "level,unit (insecure seed 4),geoid,estimate_approx,variance_upper,margin_95_approx,count\n";
+    let heading =
+        "level,unit (insecure seed 4),geoid,estimate_approx,variance_upper,std_dev_approx,margin_95_approx,count\n";
     assert!(totals.starts_with(heading) && totals.contains("\nCounty,1,44003,"), "{totals}");
     let said: Value = serde_json::from_str(&read("e/provenance.json")).expect("JSON");
     assert_eq!(said["insecure_seed"], 4);

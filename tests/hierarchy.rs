@@ -250,7 +250,12 @@ fn both_estimators_agree_without_recodes() {
             let apart = if privacy.is_empty() { 1e-3 } else { 0.05 * number(&own[7]) };
             assert!((number(&total[3]) - number(&own[5])).abs() < apart, "{total:?} {own:?}");
             // The certified variance is that of the proxies, slightly above the true one.
+            let deviation = number(&own[7]);
             let (upper, own) = (number(&total[4]), number(&own[6]));
+            assert!(
+                (number(&total[5]) - upper.sqrt()).abs() <= 5e-4 && number(&total[5]) + 5e-4 >= deviation,
+                "{total:?}"
+            );
             assert!(own <= upper * (1.0 + 1e-6) && own > 0.9 * upper, "{own} {upper}");
         }
     }

@@ -189,7 +189,7 @@ fn collected(survey: &SpineSurvey, tree: &Tree, cells: usize, with_cells: bool) 
 }
 
 /// Writes three files into an empty or new folder. `totals.csv` has a line for each unit: its GEOID or id, its
-/// estimated total (approximate), the upper end of the total's variance, the margin at 95 % (approximate) and the
+/// estimated total (approximate), the upper end of the total's variance, its standard deviation, the margin at 95 % (approximate) and the
 /// unit's integer count. `counts.csv` has the integer counts of blocks in the form that `assay measure` reads, if the noisy
 /// counts determine every cell; otherwise there is none, and no integer in `totals.csv`. The third is `provenance.json`. A survey adds `estimates.csv`, or `areas.csv`, with its answers, which are also passed
 /// to `see`, whose error ends the work. Under an insecure seed the heading of `totals.csv` and `provenance.json` say so; the heading of
@@ -216,7 +216,11 @@ pub fn write(
             write_survey(survey, saved, &mark, folder, &mut see)?;
         }
         put("totals.csv", &|out| {
-            writeln!(out, "level,unit{mark},{},estimate_approx,variance_upper,margin_95_approx,count", ids.heading())?;
+            writeln!(
+                out,
+                "level,unit{mark},{},estimate_approx,variance_upper,std_dev_approx,margin_95_approx,count",
+                ids.heading()
+            )?;
             for (level, name) in saved.names.iter().enumerate() {
                 for unit in 0..tree.units(level) {
                     let own = unit * cells..(unit + 1) * cells;
@@ -224,9 +228,9 @@ pub fn write(
                     let count = estimated.whole.counts().map(|counts| counts[level][own].iter().sum::<i64>());
                     let count = count.map_or_else(String::new, |count| count.to_string());
                     let (_, variance) = estimated.variances.unit(level, unit).doubles();
-                    let (name, margin) = (quoted(name), margin_95_approx(variance));
+                    let (name, deviation, margin) = (quoted(name), variance.sqrt(), margin_95_approx(variance));
                     let id = quoted(&ids.unit(level, unit));
-                    writeln!(out, "{name},{unit},{id},{total:.3},{variance:e},{margin:.1},{count}")?;
+                    writeln!(out, "{name},{unit},{id},{total:.3},{variance:e},{deviation:.3},{margin:.1},{count}")?;
                 }
             }
             Ok(())
