@@ -247,7 +247,6 @@ fn defined() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-#[ignore = "five minutes; rows of eight options in options.toml are wrong: json-strings of risk, from of curve, keep-metadata, power and svg of nmf audit, discard"]
 fn every_option_changes_an_output_or_is_refused() {
     let all: Table = EXAMPLES.parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
