@@ -175,13 +175,15 @@ fn composition(figures: &Figures) -> Vec<String> {
     }
     let Some(whole) = &figures.whole.rho else { return lines };
     lines.push("In zero-concentrated differential privacy the budgets add up:".to_string());
-    lines.push(format!("  - Total: ρ = {}", rounded(whole)));
     let parts: Vec<(&Line, &Rational)> =
         figures.levels.iter().filter_map(|line| Some((line, line.rho.as_ref()?))).collect();
     // Levels with groups of two kinds share a budget: then the parts do not add up, and are not listed.
     let sum = parts.iter().fold(Rational::new(), |sum, (_, rho)| sum + *rho);
     if parts.len() > 1 && sum == *whole {
+        lines.push(format!("  - Total: the sum of all levels, ρ = {}", rounded(whole)));
         lines.extend(parts.iter().map(|(line, rho)| format!("    - {}: ρ = {}", one_line(&line.name), rounded(rho))));
+    } else {
+        lines.push(format!("  - Total: ρ = {}", rounded(whole)));
     }
     lines
 }
