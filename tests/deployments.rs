@@ -292,7 +292,7 @@ fn a_wrong_figure_in_any_field_that_another_determines_is_found() {
         let (verdict, said) = verdict_of(&ENTRY.replacen(right, wrong, 1));
         assert_eq!(verdict, Verdict::Agrees, "{wrong}: {said:?}");
         let is_said = |words: &String| words.starts_with(rule) && words.contains("no fault:") && words.contains(reason);
-        assert!(said.iter().any(|words| is_said(words)), "{wrong}: {said:?}");
+        assert!(said.iter().any(is_said), "{wrong}: {said:?}");
     }
     // A slip outside of the privacy parameters is a remark, and no verdict.
     for (right, wrong, rule, line) in [
