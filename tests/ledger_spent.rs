@@ -135,7 +135,9 @@ fn calibrate_finds_a_number_beside_what_a_ledger_has_spent() {
     let adaptive = json(&["calibrate", "--discrete-gaussian", "?x2", "--ledger", &ledger]);
     let by_rho = |number: &Value| {
         let of = format!("{number}x2");
-        json(&["epsilon", "--discrete-gaussian", "200x3", "--discrete-gaussian", &of, "--delta", "1e-6"])["zcdp_epsilon"].clone()
+        let answer = json(&["epsilon", "--discrete-gaussian", "200x3", "--discrete-gaussian", &of, "--delta", "1e-6"]);
+        assert_eq!(answer["compared_with"]["name"], "zCDP (best order)");
+        answer["compared_with"]["epsilon"].clone()
     };
     assert!(ends(&by_rho(&adaptive["found"])).1 <= 1.0 && ends(&by_rho(&adaptive["not_enough"])).0 > 1.0, "{adaptive}");
     assert!(number(&adaptive["found"]) > number(&own["found"]));

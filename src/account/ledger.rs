@@ -247,7 +247,7 @@ impl Ledger {
 
     /// The exact composition of all releases whose counts are known: the worst over all block paths, mixes of groups and parts of partitions. If these
     /// combinations are too many, the lower end of epsilon is that of the mix that is worst for each release alone. Another combination of mixes may be worse, so the upper end is
-    /// a bound for all: close to the lower end for Gaussian noise ([`gaussian`]), elsewhere what rho implies.
+    /// a bound for all: close to the lower end for Gaussian noise (`gaussian.rs`), elsewhere what rho implies.
     pub fn composed(&self, delta: &Delta, digits: u32) -> Result<Balance> {
         if self.entries.iter().all(|entry| entry.paths.is_empty()) {
             return self.total(delta, digits);

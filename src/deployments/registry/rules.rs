@@ -12,7 +12,7 @@
 //! | symbol | a symbol in one field with the same symbol in another |
 //! | date | the year of the address with that of publication |
 //!
-//! A difference accuses the entry only where it states every input of the equation: [`equations`].
+//! A difference accuses the entry only where it states every input of the equation: `equations.rs`.
 
 use rug::Rational;
 
