@@ -723,7 +723,7 @@ SENTENCES = [
 ASKED = {"add-remove": ("whether a given record is in the data",
                         "whether a given set of up to {} records is in the data, all or none"),
          "bounded": ("which of two records is in the data", "which of two sets of up to {} records is in the data")}
-ANSWERS = {"presence": "with", "absence": "without", "either answer": None}
+ANSWERS = {"presence": "with", "absence": "without", "either answer": None}; FROM_ABOVE = ", an upper bound ["  # of which a lower end says nothing
 HOLES = {"known": "[0-9]+", "total": "[0-9]+", "name": '[^"]+', "relation": "add-remove|bounded", "answer": "presence|absence|either answer",
          "side": "presence|absence", "": "[0-9]+(?:[.][0-9]+)?(?:e-?[0-9]{1,3})?(?:/[1-9][0-9]*)?"}  # and a number
 OPEN = re.compile('Without a certificate: [^\n]+|The ledger says: "[^"]*"')  # words of a memo that claim no proof
@@ -734,7 +734,7 @@ def tail(subject, claim, path):
     sums = [sum(group["count"] for group in path) for path in claim["paths"]]
     single = " + ".join(str(group["count"]) for group in claim["paths"][0])
     many = f"{min(sums)} to {max(sums)} counts on each of {len(sums)} paths{', in pairs' * claim['pairs']}"
-    return f": {many if sums[1:] or claim['pairs'] else f'{single} counts'} [{os.path.basename(path)}]"
+    return f": {many if sums[1:] or claim['pairs'] else f'{single} counts'}{FROM_ABOVE[:-2] * (FROM_ABOVE in subject)} [{os.path.basename(path)}]"
 def is_whole(one, given, others):
     """Whether a claim is about everything, or about all releases of a population, as its subject says; or its file, in memos of the first format."""
     subject, file = one["labels"]["subject"], os.path.basename(one["file"]).removesuffix(".json")
@@ -758,7 +758,7 @@ def bears(line, one, others):
         numbers = [holds[name](Fraction(x)) if name in holds else Fraction(x) == Fraction(at[name]) for name, x in given.items() if name not in HOLES]
         meant = (ANSWERS[given.get("answer", given.get("side", "either answer"))], given.get("relation", labels["neighbors"]))
         is_meant = meant == (one.get("direction"), labels["neighbors"]) and is_whole(one, given, others)
-        if numbers and all(numbers) and is_meant: return True
+        if numbers and all(numbers) and is_meant and not (FROM_ABOVE in labels["subject"] and given.keys() & {"lower", "least", "some"}): return True
     return False
 def statement(data, answers):
     """A memo's Statement, a sentence a line: each is borne by a certificate that was proven here, or says that it has none."""

@@ -301,12 +301,17 @@ class Folder(unittest.TestCase):
                 self.assertEqual(answers[0][0], verdict, (name, subject))
                 self.assertEqual("it was not renamed" in (answers[0][1] or ""), verdict == "refused", answers)
         epsilon = "At delta = 1e-11, the least epsilon for which everything described in the inputs is (epsilon, delta)-differentially private is at most 11.\n"
+        both = epsilon.replace("is at most", "is at least 10 and at most")
         several = 'At delta = 1e-11, the least epsilon for which {} releases about "p" composed are (epsilon, delta)-differentially private under add-remove ' \
                   "neighbors is at least 10 and at most 11.\n"
         ledger = "ledger l (SHA-256 0), p: 2 of 3 releases composed: 10 counts [p-all.json]"
         for name, subject, sentence, verdict in (
             ("epsilon-all.json", "r, all: 10 counts [epsilon-all.json]", epsilon, "proven"),
             ("epsilon-all.json", "r, all composed: 10 counts [epsilon-all.json]", epsilon, "proven"),
+            ("epsilon-all.json", "r, all: 10 counts [epsilon-all.json]", both, "proven"),
+            # Where the mechanism may be more private, the lower end says nothing about it.
+            ("epsilon-all.json", "r, all: 10 counts, an upper bound [epsilon-all.json]", epsilon, "proven"),
+            ("epsilon-all.json", "r, all: 10 counts, an upper bound [epsilon-all.json]", both, "refused"),
             ("epsilon-all.json", "r, State: 10 counts [epsilon-all.json]", epsilon, "refused"),
             ("epsilon-3-all.json", "r, all: 10 counts [epsilon-3-all.json]", epsilon, "refused"),
             # Of a level or of everything, by `assay prove`: a memo of this format names its files.

@@ -6,14 +6,19 @@ use crate::{
     loss::law::Group,
 };
 
+/// Stands after the counts where the mechanism may be more private than the account, as with a guarantee: no sentence about the mechanism follows from the lower end.
+const FROM_ABOVE: &str = ", an upper bound";
+
 impl Claim {
     /// Ends the subject with the numbers of its counts, one for each noise, and the name of the file that a memo writes: a checker refuses the certificate in another file.
-    pub(crate) fn name(&mut self, file: &str) {
-        self.subject = format!("{}{}", self.subject, self.end(file));
+    /// `is_upper_bound` says that the mechanism may be more private: then no checker lets a sentence follow from the lower end.
+    pub(crate) fn name(&mut self, file: &str, is_upper_bound: bool) {
+        let mark = if is_upper_bound { FROM_ABOVE } else { "" };
+        self.subject = format!("{}{}", self.subject, self.end(mark, file));
     }
 
     /// This end for a file.
-    fn end(&self, file: &str) -> String {
+    fn end(&self, mark: &str, file: &str) -> String {
         let counts = |path: &Vec<Group>| path.iter().map(|group| group.copies).sum::<u64>();
         let counts: Vec<u64> = self.paths.groups.iter().map(counts).collect();
         let text = match &self.paths.groups[..] {
@@ -28,7 +33,7 @@ impl Claim {
                 if self.paths.pairs { ", in pairs" } else { "" }
             ),
         };
-        format!(": {text} [{file}]")
+        format!(": {text}{mark} [{file}]")
     }
 
     /// An error for a subject that names another file than this one, or other counts.
@@ -36,7 +41,8 @@ impl Claim {
         let is_end = |end: &str| end.starts_with(|first: char| first.is_ascii_digit()) && end.contains(" counts");
         let is_named =
             self.subject.ends_with(".json]") && self.subject.rsplit_once(": ").is_some_and(|(_, end)| is_end(end));
-        let end = self.end(file);
+        let mark = if self.subject.contains(&format!("{FROM_ABOVE} [")) { FROM_ABOVE } else { "" };
+        let end = self.end(mark, file);
         if is_named && !self.subject.ends_with(&end) {
             return Err(Error::conflict(format!(
                 "the subject does not end with the counts of the claim and the name of the file, {:?}: the file was renamed, or its claim is another one",

@@ -40,7 +40,9 @@ impl Number {
         file: &str,
     ) -> Result<Number> {
         let why = match Certificate::prove_of(subject, question, direction, digits) {
-            Ok(certificate) => return Ok(Number::of_certificate(certificate, file)),
+            Ok(certificate) => {
+                return Ok(Number::of_certificate(certificate, file, subject.may_be_more_private().is_some()));
+            }
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => reason(error),
         };
@@ -81,10 +83,10 @@ impl Number {
         is_below_one(&self.upper)
     }
 
-    /// The number that a certificate claims. Its subject names the file.
-    pub fn of_certificate(mut certificate: Certificate, file: &str) -> Number {
+    /// The number that a certificate claims. Its subject names the file, and says whether the mechanism may be more private.
+    pub fn of_certificate(mut certificate: Certificate, file: &str, is_upper_bound: bool) -> Number {
         let about = claim_in_words(&certificate);
-        certificate.claim.name(&format!("{file}.json"));
+        certificate.claim.name(&format!("{file}.json"), is_upper_bound);
         let ends = &certificate.claim.ends;
         let file = File { name: format!("certificates/{file}.json"), text: certificate.text(), about };
         Number {

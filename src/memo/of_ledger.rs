@@ -246,9 +246,10 @@ fn number_of_entry(
     request: &Request,
 ) -> Result<Option<Number>> {
     let Some(answer) = &balance.epsilon else { return Ok(None) };
+    let is_upper_bound = population.may_be_more_private(only).is_some();
     let Some(release) = entry.release().filter(|_| entry.kind == Kind::Release) else {
         let certificate = certificate_of(only, (population, title), request);
-        return Ok(Some(checked(certificate, answer.value.clone(), file)?));
+        return Ok(Some(checked(certificate, answer.value.clone(), (file, is_upper_bound))?));
     };
     let subject = Subject {
         release: Some(release.clone()),
@@ -260,7 +261,7 @@ fn number_of_entry(
         subject.title = title;
         prove(&subject, request)
     });
-    Ok(Some(checked(certificate, answer.value.clone(), file)?))
+    Ok(Some(checked(certificate, answer.value.clone(), (file, is_upper_bound))?))
 }
 
 /// A name that no other file has: names that differ may be the same word.
@@ -281,7 +282,7 @@ fn number_of_all(
     let known = account.entries().iter().filter(|entry| !entry.paths.is_empty()).cloned().collect();
     let certificate =
         Ledger::new(known, account.units()).and_then(|known| certificate_of(&known, (population, title), request));
-    Ok(Some(checked(certificate, answer.value.clone(), &file)?))
+    Ok(Some(checked(certificate, answer.value.clone(), (&file, population.may_be_more_private(account).is_some()))?))
 }
 
 /// The most ways of a record, or pairs of them, of whose worst a certificate is searched for: of the hundreds of a ledger it may take hours.
@@ -312,7 +313,7 @@ fn prove(subject: &Resolved, request: &Request) -> Result<Certificate> {
 }
 
 /// The number of a certificate that is about the same epsilon as the ledger's answer; otherwise that answer, with the reason.
-fn checked(certificate: Result<Certificate>, value: Enclosure, file: &str) -> Result<Number> {
+fn checked(certificate: Result<Certificate>, value: Enclosure, (file, is_upper_bound): (&str, bool)) -> Result<Number> {
     let certificate = match certificate {
         Ok(certificate) => certificate,
         Err(error) if error.is_fatal() => return Err(error),
@@ -322,7 +323,7 @@ fn checked(certificate: Result<Certificate>, value: Enclosure, file: &str) -> Re
     let is_same = value.lower_rational().is_some_and(|lower| lower <= ends.upper)
         && value.upper_rational().is_some_and(|upper| upper >= ends.lower);
     match is_same {
-        true => Ok(Number::of_certificate(certificate, file)),
+        true => Ok(Number::of_certificate(certificate, file, is_upper_bound)),
         false => {
             let why = "a certificate of the release alone is about another account than that of this ledger";
             Ok(Number::of_enclosure(&value, why.to_string()))

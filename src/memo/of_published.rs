@@ -90,7 +90,7 @@ fn certificates(rows: &[Row], request: &Request) -> Result<Vec<Option<std::resul
         let file = format!("{}-{}", at + 1, slug(&row.published.id));
         let found: Result<Certificate> = certified::of_value(&row.published, request.digits.min(12));
         match found {
-            Ok(certificate) => Ok(Some(Ok(Number::of_certificate(certificate, &file)))),
+            Ok(certificate) => Ok(Some(Ok(Number::of_certificate(certificate, &file, false)))),
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => Ok(Some(Err(reason(error)))),
         }
