@@ -23,7 +23,7 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Its reasons, a sentence each.
     pub reasons: Vec<String>,
-    /// What accuses nothing, a sentence each: slips outside of the privacy parameters, and differences that presume what the source does not state.
+    /// Remarks that accuse nothing, a sentence each: slips outside of the privacy parameters, and differences that presume what the source does not state.
     pub slips: Vec<String>,
 }
 

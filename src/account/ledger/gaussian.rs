@@ -60,7 +60,7 @@ pub(super) struct Releases<'l> {
     pub(super) standing: Vec<&'l [Composition]>,
     /// Of each partition the parts, and of each part its releases.
     pub(super) partitions: Vec<Vec<Vec<&'l [Composition]>>>,
-    /// What a change changes as a whole.
+    /// The counts that a change moves as a whole.
     pub(super) change: Vec<&'l [Composition]>,
 }
 
@@ -72,14 +72,14 @@ pub(super) struct Combinations {
     standing: Vec<Ways>,
     /// Of each partition the parts, and of each part its releases.
     partitions: Vec<Vec<Vec<Ways>>>,
-    /// What a change changes as a whole.
+    /// The counts that a change moves as a whole.
     change: Ways,
     least_rho: Rational,
     most_rho: Rational,
 }
 
 impl Noise {
-    /// At least ln of psi(u) / psi(0) for every u between two.
+    /// An upper bound on ln(psi(u) / psi(0)) for all u between two.
     fn ln_far(&self, from: f64, to: f64) -> f64 {
         let rho = |u: f64| -self.sigma2 * u * u / 2.0;
         if self.is_continuous {
@@ -100,7 +100,7 @@ impl Noise {
         (rho(distance) + log1p(others)).min(0.0)
     }
 
-    /// At least ln(1 + a) for every smaller u; infinite where that says nothing.
+    /// An upper bound on ln(1 + a) for all smaller u; infinite where none is known.
     fn ln_near(&self, u: f64) -> f64 {
         if self.is_continuous {
             return 0.0;
@@ -161,11 +161,11 @@ impl Combinations {
         Some(Combinations { noises, sides: releases.sides.into(), standing, partitions, change, least_rho, most_rho })
     }
 
-    /// At least the sum over counts of any combination: the sum of the largest of each release. Below `floor` it is of no interest.
+    /// An upper bound on the sum over the counts of every combination: the sum of the largest of each release. Below `floor` any upper bound below it serves.
     fn most(&self, of: &[f64], floor: f64) -> f64 {
         let mut all = self.change.most(of, f64::NEG_INFINITY);
         for ways in &self.standing {
-            // What is not positive only becomes less.
+            // Terms are not positive here, so further ones only lower the sum.
             if all < floor {
                 return all;
             }
@@ -178,7 +178,7 @@ impl Combinations {
         all
     }
 
-    /// At least |M_X - M_G| / G for all combinations and all heights between two.
+    /// An upper bound on |M_X - M_G| / G for all combinations and all heights between two.
     fn difference(&self, from: f64, to: f64, rho: f64) -> f64 {
         // exp(-rho t^2) of continuous noise.
         let smooth = exp(-rho * from * from);

@@ -25,7 +25,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// What is not known where it is missing.
+    /// The reason why nothing follows where it is missing.
     fn unknown(self) -> &'static str {
         match self {
             Input::Variant => "the entry has no variant",

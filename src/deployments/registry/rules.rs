@@ -283,7 +283,7 @@ fn ends(figure: &Figure) -> (Rational, Rational) {
     (Rational::from(&figure.value - &half), Rational::from(&figure.value + &half))
 }
 
-/// The values of a calculation whose numbers are those that round to its figures, in the order of the text. `None` where they cannot be told.
+/// The values of a calculation whose numbers are those that round to its figures, in the order of the text. `None` where they are not known.
 fn range(formula: &Formula, figures: &mut impl Iterator<Item = Figure>) -> Option<(Rational, Rational)> {
     match formula {
         Formula::Number(value) => {

@@ -43,7 +43,7 @@ use crate::{
 
 /// Bits of bounds that need no precision.
 const BITS: u32 = 64;
-/// Sets of steps that are told apart by how many of each phase they have: no more are summed.
+/// The most terms of S: sets with the same numbers of steps of each phase are one term.
 const MOST_SETS: usize = 10_000;
 
 /// The sets with the same number of steps of each phase.
