@@ -66,10 +66,9 @@ pub trait Account: Sync {
         digits: u32,
     ) -> Result<Option<[Answer; 2]>> {
         let both = tradeoff::of_directions(&losses(self), evaluator, alpha, digits)?;
-        for (direction, answer) in Direction::ALL.into_iter().zip(both.iter().flatten()) {
-            confirm(self, |defined| defined.confirms_tradeoff_of(direction, alpha, answer))?;
-        }
-        Ok(both)
+        confirmed_both(self, both, |defined, direction, answer| {
+            defined.confirmed_tradeoff_of(direction, alpha, answer, digits)
+        })
     }
 
     /// The same of one direction alone.
@@ -81,10 +80,10 @@ pub trait Account: Sync {
         digits: u32,
     ) -> Result<Option<Answer>> {
         let answer = tradeoff::of_direction(&losses(self), evaluator, direction, alpha, digits)?;
-        if let Some(answer) = &answer {
-            confirm(self, |defined| defined.confirms_tradeoff_of(direction, alpha, answer))?;
-        }
-        Ok(answer)
+        let of_one = |answer| {
+            confirmed(self, answer, |defined, answer| defined.confirmed_tradeoff_of(direction, alpha, answer, digits))
+        };
+        answer.map(of_one).transpose()
     }
 
     /// Where the pair of neighbors is not symmetric: the convex hull of the trade-off functions of both directions, which f-DP composes. It bounds both from below.
@@ -133,8 +132,7 @@ pub trait Account: Sync {
     {
         let epsilon: Epsilon = epsilon.try_into()?;
         let answer = delta_alone(self, evaluator, &epsilon, digits)?;
-        confirm(self, |defined| defined.confirms_delta(&epsilon, &answer))?;
-        Ok(answer)
+        confirmed(self, answer, |defined, answer| defined.confirmed_delta(&epsilon, answer, digits))
     }
 
     /// A second enclosure of delta(epsilon): by the evaluator's means ([`Evaluator::second_hockey_stick`]), and by the definition of the mechanism where that is known. `leader` as there.
@@ -226,27 +224,24 @@ pub trait Account: Sync {
     {
         let delta = delta.try_into()?;
         let answer = epsilon_alone(self, evaluator, &delta, digits)?;
-        confirm(self, |defined| defined.confirms_epsilon(&delta, &answer))?;
-        Ok(answer)
+        confirmed(self, answer, |defined, answer| defined.confirms_epsilon(&delta, &answer).map(|()| answer))
     }
 
     /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
     /// larger.
     fn epsilon_of_directions(&self, delta: &Delta, digits: u32) -> Result<Option<[Answer; 2]>> {
         let both = self.evaluator().of_directions(|one| epsilon_alone(self, one, delta, digits))?;
-        for (direction, answer) in Direction::ALL.into_iter().zip(both.iter().flatten()) {
-            confirm(self, |defined| defined.confirms_epsilon_of(direction, delta, answer))?;
-        }
-        Ok(both)
+        confirmed_both(self, both, |defined, direction, answer| {
+            defined.confirms_epsilon_of(direction, delta, &answer).map(|()| answer)
+        })
     }
 
     /// The same of delta(epsilon).
     fn delta_of_directions(&self, epsilon: &Epsilon, digits: u32) -> Result<Option<[Answer; 2]>> {
         let both = self.evaluator().of_directions(|one| delta_alone(self, one, epsilon, digits))?;
-        for (direction, answer) in Direction::ALL.into_iter().zip(both.iter().flatten()) {
-            confirm(self, |defined| defined.confirms_delta_of(direction, epsilon, answer))?;
-        }
-        Ok(both)
+        confirmed_both(self, both, |defined, direction, answer| {
+            defined.confirmed_delta_of(direction, epsilon, answer, digits)
+        })
     }
 
     /// The same of one direction alone, by an evaluator of this account.
@@ -258,10 +253,10 @@ pub trait Account: Sync {
         digits: u32,
     ) -> Result<Option<Answer>> {
         let answer = evaluator.of_direction(direction, |one| delta_alone(self, one, epsilon, digits))?;
-        if let Some(answer) = &answer {
-            confirm(self, |defined| defined.confirms_delta_of(direction, epsilon, answer))?;
-        }
-        Ok(answer)
+        let of_one = |answer| {
+            confirmed(self, answer, |defined, answer| defined.confirmed_delta_of(direction, epsilon, answer, digits))
+        };
+        answer.map(of_one).transpose()
     }
 
     /// The privacy profile at the given points, on all cores.
@@ -280,7 +275,7 @@ pub trait Account: Sync {
     /// [`Account::delta`]; they do not depend on the other points.
     fn delta_of_many(&self, evaluator: &Evaluator, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
         let delta = evaluator.hockey_stick_of_many(epsilon, digits);
-        delta.or_else(|error| by_rho(self, epsilon, error))
+        delta.or_else(|error| by_bounds(self, evaluator, epsilon, error))
     }
 
     /// delta at epsilon by rho alone (Bun & Steinke), with the probability of an infinite loss where there is one: an upper bound.
@@ -291,7 +286,7 @@ pub trait Account: Sync {
     /// One point of the privacy profile, by an evaluator of this account.
     fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
         let delta = self.delta_of_many(evaluator, &epsilon, digits)?;
-        confirm(self, |defined| defined.confirms_delta(&epsilon, &delta))?;
+        let delta = confirmed(self, delta, |defined, delta| defined.confirmed_delta(&epsilon, delta, digits))?;
         let zcdp_delta = self.zcdp_delta(&epsilon, digits);
         Ok(Point { epsilon, delta, zcdp_delta })
     }
@@ -310,7 +305,7 @@ fn delta_alone(
     epsilon: &Epsilon,
     digits: u32,
 ) -> Result<Answer> {
-    evaluator.delta(epsilon, digits).or_else(|error| by_rho(account, epsilon, error))
+    evaluator.delta(epsilon, digits).or_else(|error| by_bounds(account, evaluator, epsilon, error))
 }
 
 /// Epsilon at delta, likewise.
@@ -374,9 +369,27 @@ fn distance_of_samples(samples: &Composition) -> Result<Option<Enclosure>> {
     Ok(Some(sum))
 }
 
-/// Compares an answer about the whole account with what follows from the definition, where that is known.
-fn confirm(account: &(impl Account + ?Sized), by: impl FnOnce(&Defined) -> Result<()>) -> Result<()> {
-    account.defined().map_or(Ok(()), by)
+/// An answer about the whole account beside what follows from the definition, where that is known.
+fn confirmed(
+    account: &(impl Account + ?Sized),
+    answer: Answer,
+    by: impl FnOnce(&Defined, Answer) -> Result<Answer>,
+) -> Result<Answer> {
+    match account.defined() {
+        Some(defined) => by(defined, answer),
+        None => Ok(answer),
+    }
+}
+
+/// The same of both directions.
+fn confirmed_both(
+    account: &(impl Account + ?Sized),
+    both: Option<[Answer; 2]>,
+    by: impl Fn(&Defined, Direction, Answer) -> Result<Answer>,
+) -> Result<Option<[Answer; 2]>> {
+    let Some([remove, add]) = both else { return Ok(None) };
+    let of = |direction, answer| confirmed(account, answer, |defined, answer| by(defined, direction, answer));
+    Ok(Some([of(Direction::Remove, remove)?, of(Direction::Add, add)?]))
 }
 
 fn losses(account: &(impl Account + ?Sized)) -> Losses {
@@ -425,17 +438,33 @@ fn standard_bound(account: &(impl Account + ?Sized), delta: &Delta) -> Result<Op
     Ok(all.filter(|(bound, _)| bound.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0)))
 }
 
-/// Encloses delta(epsilon) by rho alone where it cannot be computed: between zero and the value by zCDP (Bun & Steinke, Proposition 1.3,
-/// solved for delta). Other errors are returned.
-fn by_rho(account: &(impl Account + ?Sized), epsilon: &Epsilon, error: Error) -> Result<Answer> {
+/// Encloses delta(epsilon) where it cannot be computed, by what is known without the losses: zCDP (Bun & Steinke, Proposition 1.3, solved for delta), the
+/// largest loss, and the second enclosure, which has a lower end as well. Other errors are returned.
+fn by_bounds(
+    account: &(impl Account + ?Sized),
+    evaluator: &Evaluator,
+    epsilon: &Epsilon,
+    error: Error,
+) -> Result<Answer> {
     const DIGITS: u32 = 15;
     if !error.is_beyond_reach() {
         return Err(error);
     }
-    let value = zcdp_delta(account, epsilon, DIGITS).hull(&Enclosure::double(0.0, 64)).clamp(0.0, 1.0);
+    let zero = Enclosure::double(0.0, 64);
+    let is_beyond = |one: &Composition| one.largest_finite_loss().is_some_and(|largest| largest <= **epsilon);
+    let most = match account.extremes()?.iter().all(is_beyond) {
+        // No finite loss is above epsilon.
+        true => account.infinite_loss().map_or(zero.clone(), |infinite| infinite.delta(&zero, DIGITS)),
+        false => zcdp_delta(account, epsilon, DIGITS),
+    };
+    let second = evaluator.second_hockey_stick(epsilon, None)?.value;
+    let value = most.hull(&zero).clamp(0.0, 1.0).meet(&second);
+    let value = value.ok_or(Error::Contradiction { what: "delta, by its bounds and by the second enclosure" })?;
     Ok(Answer {
         value,
-        proof: Proof::bound("the bound by zCDP alone: the losses are beyond the reach of every engine"),
+        proof: Proof::bound(
+            "the bounds by zCDP, the largest loss and the second enclosure: the losses are beyond the reach of every engine",
+        ),
         met: false,
     })
 }
@@ -482,8 +511,7 @@ impl Account for Composition {
 
     fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
         let answer = tradeoff::by(self, evaluator, alpha, digits)?;
-        confirm(self, |defined| defined.confirms_tradeoff(alpha, &answer))?;
-        Ok(answer)
+        confirmed(self, answer, |defined, answer| defined.confirmed_tradeoff(alpha, answer, digits))
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {

@@ -165,12 +165,22 @@ impl Asked<'_> {
         if short < 1 { short } else { delta }
     }
 
-    fn of_delta(&mut self) {
-        let Some(json) = self.given("delta", &Question::Delta { epsilon: "3/4".to_string() }) else { return };
-        let (low, high) = exp(&Rational::from((3, 4)));
+    /// The answer of delta at an epsilon, compared.
+    fn delta_at(&mut self, epsilon: &Rational) -> Option<Value> {
+        let json = self.given("delta", &Question::Delta { epsilon: epsilon.to_string() })?;
+        let (low, high) = exp(epsilon);
         let at = |x: &Rational| self.truth.worst(|pairs| truth::delta(pairs, x));
         let (least, most) = (at(&high), at(&low));
         self.compare("delta", &json["delta"], &least, &most);
+        Some(json)
+    }
+
+    fn of_delta(&mut self) {
+        // Many losses are multiples of 1/2: the other is one of them, or the largest.
+        let Some(_) = self.delta_at(&Rational::from((1, 2))) else { return };
+        let epsilon = Rational::from((3, 4));
+        let Some(json) = self.delta_at(&epsilon) else { return };
+        let (low, high) = exp(&epsilon);
         let mass = self.truth.worst(truth::infinite);
         match &json["infinite_loss_mass"] {
             Value::Null if mass > 0 => self.wrong("infinite mass", format!("none for {}", mass.to_f64())),

@@ -72,7 +72,14 @@ fn worlds(count: usize, seed: u64) -> Vec<World> {
     let mut moved = two;
     moved.parts[0].shift = 2;
     let bounded_noise = World::simple(Noise::Truncated(Rational::from(1), 2));
-    let found = [bounded_noise, World { bounded: true, ..low }, moved, World { group: 2, ..ends }, pair, cells];
+    // The largest loss of one is a multiple of 1/2, all finite losses of the other are zero.
+    let mut shown = World::simple(Noise::Pair(masses(&[2, 3, 0]).into_iter().zip(masses(&[0, 3, 2])).collect()));
+    shown.parts.extend(World::simple(Noise::Truncated(Rational::from((1, 2)), 2)).parts);
+    // Corners of trade-off functions, between few losses.
+    let mut corners = World::simple(Noise::Table(masses(&[2, 9, 2, 9])));
+    (corners.parts[0].count, corners.parts[0].shift) = (2, 2);
+    let low = World { bounded: true, ..low };
+    let found = [bounded_noise, low, moved, World { group: 2, ..ends }, pair, cells, shown, corners];
     let mut dice = Dice(seed);
     found.into_iter().chain(std::iter::from_fn(|| Some(World::random(&mut dice)))).take(count).collect()
 }

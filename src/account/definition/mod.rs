@@ -126,24 +126,36 @@ impl Defined {
         both.map(|[remove, add]| remove.min(&add))
     }
 
-    /// Refuses an answer about delta(epsilon) that it excludes.
-    pub fn confirms_delta(&self, epsilon: &Rational, answer: &Answer) -> Result<()> {
-        overlapping(self.delta(epsilon).as_ref(), answer, OF_DELTA)
+    /// An answer about delta(epsilon): refused where it is excluded, and narrowed where it has fewer digits than requested.
+    pub fn confirmed_delta(&self, epsilon: &Rational, answer: Answer, digits: u32) -> Result<Answer> {
+        narrowed(self.delta(epsilon), answer, digits, OF_DELTA)
     }
 
     /// The same about one direction.
-    pub fn confirms_delta_of(&self, direction: Direction, epsilon: &Rational, answer: &Answer) -> Result<()> {
-        overlapping(self.delta_of_directions(epsilon).map(|both| direction.of(both)).as_ref(), answer, OF_DELTA)
+    pub fn confirmed_delta_of(
+        &self,
+        direction: Direction,
+        epsilon: &Rational,
+        answer: Answer,
+        digits: u32,
+    ) -> Result<Answer> {
+        narrowed(self.delta_of_directions(epsilon).map(|both| direction.of(both)), answer, digits, OF_DELTA)
     }
 
     /// The same about the trade-off function.
-    pub fn confirms_tradeoff(&self, alpha: &Rational, answer: &Answer) -> Result<()> {
-        overlapping(self.tradeoff(alpha).as_ref(), answer, OF_TRADEOFF)
+    pub fn confirmed_tradeoff(&self, alpha: &Rational, answer: Answer, digits: u32) -> Result<Answer> {
+        narrowed(self.tradeoff(alpha), answer, digits, OF_TRADEOFF)
     }
 
     /// The same about that of one direction.
-    pub fn confirms_tradeoff_of(&self, direction: Direction, alpha: &Rational, answer: &Answer) -> Result<()> {
-        overlapping(self.tradeoff_of_directions(alpha).map(|both| direction.of(both)).as_ref(), answer, OF_TRADEOFF)
+    pub fn confirmed_tradeoff_of(
+        &self,
+        direction: Direction,
+        alpha: &Rational,
+        answer: Answer,
+        digits: u32,
+    ) -> Result<Answer> {
+        narrowed(self.tradeoff_of_directions(alpha).map(|both| direction.of(both)), answer, digits, OF_TRADEOFF)
     }
 
     /// Refuses an answer about epsilon at delta that it excludes: delta(lower) is at least delta, and delta(upper) at most.
@@ -290,11 +302,11 @@ impl Definition {
 const OF_DELTA: &str = "a delta (by an engine and by the definition of the mechanism)";
 const OF_TRADEOFF: &str = "a point of the trade-off function (by an engine and by the definition of the mechanism)";
 
-fn overlapping(own: Option<&Enclosure>, answer: &Answer, what: &'static str) -> Result<()> {
-    match own {
-        Some(own) if !own.overlaps(&answer.value) => Err(Error::Contradiction { what }),
-        _ => Ok(()),
-    }
+/// An answer that what follows from the definition does not exclude; the intersection of both where it has fewer digits than requested.
+fn narrowed(own: Option<Enclosure>, answer: Answer, digits: u32, what: &'static str) -> Result<Answer> {
+    let Some(own) = own else { return Ok(answer) };
+    let both = own.meet(&answer.value).ok_or(Error::Contradiction { what })?;
+    if answer.met { Ok(answer) } else { Ok(Answer { met: both.is_tight(digits), value: both, ..answer }) }
 }
 
 /// Whether it is about a record that changes as it is about one that is added or removed.

@@ -126,7 +126,7 @@ fn it_contains_the_certified_answers_and_is_narrow() {
 /// Whether an account is refused as that of a question.
 fn is_refused(account: Composition, of: Definition, at: &str) -> bool {
     let answer = account.delta(epsilon(at), 6).unwrap();
-    let by_delta = Defined::new(of.clone()).confirms_delta(&epsilon(at), &answer);
+    let by_delta = Defined::new(of.clone()).confirmed_delta(&epsilon(at), answer.clone(), 12);
     // The same in the functions that answer, and for epsilon at that delta.
     let asked = account.clone().defined_by(of.clone()).delta(epsilon(at), 6);
     assert_eq!(by_delta.is_err(), matches!(asked, Err(Error::Contradiction { .. })));
@@ -241,9 +241,11 @@ fn a_trade_off_point_of_no_infinite_loss_is_refused() {
     let (engines, defined) = (account(&of), Defined::new(of));
     let alpha = Rational::new();
     let right = engines.tradeoff(&alpha, 8).unwrap();
-    assert!(right.value.contains(&parse("2/3").unwrap()) && defined.confirms_tradeoff(&alpha, &right).is_ok());
+    assert!(
+        right.value.contains(&parse("2/3").unwrap()) && defined.confirmed_tradeoff(&alpha, right.clone(), 12).is_ok()
+    );
     let wrong = Answer { value: Enclosure::double(1.0, 64), ..right };
-    assert!(matches!(defined.confirms_tradeoff(&alpha, &wrong), Err(Error::Contradiction { .. })));
+    assert!(matches!(defined.confirmed_tradeoff(&alpha, wrong, 12), Err(Error::Contradiction { .. })));
 }
 
 /// Keys that are nearly always shown: an infinite loss of probability one for both directions, and a lower end above the truth.
@@ -254,18 +256,18 @@ fn wrong_probabilities_of_keys_are_refused() {
     let (engines, defined) = (account(&of), Defined::new(of));
     let at: crate::account::Epsilon = Rational::from(250).try_into().unwrap();
     let [_, add] = engines.delta_of_directions(&at, 8).unwrap().unwrap();
-    assert!(defined.confirms_delta_of(Direction::Add, &at, &add).is_ok());
+    assert!(defined.confirmed_delta_of(Direction::Add, &at, add.clone(), 12).is_ok());
     let one = Answer { value: Enclosure::double(1.0, 64), ..add };
-    assert!(matches!(defined.confirms_delta_of(Direction::Add, &at, &one), Err(Error::Contradiction { .. })));
+    assert!(matches!(defined.confirmed_delta_of(Direction::Add, &at, one, 12), Err(Error::Contradiction { .. })));
     // A key of threshold 40 is shown with q^39 / (1 + q), q = e^(-1/2): a lower end above that by more than what doubles resolve, where the other hypothesis hides all but 10^-9.
     let key = |threshold: &str| Counts::parse_unknown_key(&format!("discrete-laplace:1/2:{threshold}")).unwrap();
     let of = question(&[key("40")], false, 1, 1);
     let right = account(&of).delta("1", 20).unwrap();
     let defined = Defined::new(of);
-    assert!(defined.confirms_delta(&epsilon("1"), &right).is_ok());
+    assert!(defined.confirmed_delta(&epsilon("1"), right.clone(), 12).is_ok());
     let moved = right.value.mul(&Enclosure::double(1.0 + 1e-5, 64));
     let wrong = Answer { value: moved, ..right };
-    assert!(matches!(defined.confirms_delta(&epsilon("1"), &wrong), Err(Error::Contradiction { .. })));
+    assert!(matches!(defined.confirmed_delta(&epsilon("1"), wrong, 12), Err(Error::Contradiction { .. })));
 }
 
 /// A lower measure stays below, and an upper one above, where losses lie on the points of a grid, between them, and where the grid is coarser than their lattice.

@@ -92,6 +92,14 @@ impl GroupOutline {
         }
     }
 
+    /// The largest size of a group's loss; zero where it has none.
+    fn size(&self) -> f64 {
+        match self {
+            GroupOutline::Gaussian { .. } | GroupOutline::Continuous { .. } => 0.0,
+            GroupOutline::Finite { one, copies } => copies * one.size(),
+        }
+    }
+
     /// The approximate largest variance of a group's loss under any tilt.
     fn largest_variance(&self) -> f64 {
         match self {
@@ -160,9 +168,13 @@ impl Outline {
         let groups: Vec<GroupOutline> = groups.iter().map(GroupOutline::new).collect();
         let variance: f64 = groups.iter().map(GroupOutline::largest_variance).sum();
         let spacing = libm::exp2(libm::log2(4.0 / variance.sqrt()).floor().clamp(-900.0, 900.0));
+        // Losses that are closer than this share of all of them are one loss to a tilt: a steeper one, which leaves the largest alone, would exceed the range of the tables.
+        const CLOSE: f64 = 1.0 / 524_288.0;
+        let close = CLOSE * groups.iter().map(GroupOutline::size).sum::<f64>();
         let bounded = |group: &GroupOutline| match group {
             GroupOutline::Gaussian { .. } | GroupOutline::Continuous { .. } => f64::INFINITY,
-            GroupOutline::Finite { one, copies } => (60.0 + libm::log(*copies)) / one.least_step(),
+            GroupOutline::Finite { .. } if group.size() < close => 0.0,
+            GroupOutline::Finite { one, copies } => (60.0 + libm::log(*copies)) / one.least_step().max(close),
         };
         let largest_tilt = groups.iter().map(bounded).fold(0.0, f64::max).min(1e280);
         Outline { groups, spacing, largest_tilt }
