@@ -122,8 +122,8 @@ pub(crate) fn keeps_in(
         return Ok(if all { Certainty::Yes } else { Certainty::No });
     }
     let tail = Tail::of(change)?;
-    let (delta, is_exact) = match tail.target(delta)? {
-        Finite::Delta(delta, is_exact) => (delta, is_exact),
+    let [least, most] = match tail.target(delta)? {
+        Finite::Delta(ends) => ends,
         Finite::Impossible => return Ok(Certainty::No),
         Finite::Largest(largest) => {
             let loss = Enclosure::rational(ratio, BITS).ln();
@@ -135,11 +135,11 @@ pub(crate) fn keeps_in(
     let (low, high) = ends.ok_or(Error::Unbounded { what: "the logarithm of a likelihood ratio" })?;
     for digits in [6, 12, 24, 40] {
         // The tail falls: at the lower end of the loss it is not below that at the loss, at the upper end not above.
-        if tail.above(&low, digits)?.at_most(&delta) == Certainty::Yes {
+        if tail.above(&low, digits)?.at_most(&least) == Certainty::Yes {
             return Ok(Certainty::Yes);
         }
-        // More than the least that may be left for finite losses proves nothing, unless that is all that is left.
-        if is_exact && tail.above(&high, digits)?.at_most(&delta) == Certainty::No {
+        // More than the most that may be left for finite losses.
+        if tail.above(&high, digits)?.at_most(&most) == Certainty::No {
             return Ok(Certainty::No);
         }
     }
@@ -165,10 +165,7 @@ fn least_of_one(change: &Composition, delta: &Delta) -> Result<Exceeded> {
     }
     let tail = Tail::of(change)?;
     match tail.target(delta)? {
-        Finite::Delta(delta, is_exact) => {
-            let least = tail.least(&delta)?;
-            Ok(Exceeded { is_least: least.is_least && is_exact, ..least })
-        }
+        Finite::Delta(ends) => tail.least(&ends),
         Finite::Impossible => Ok(Exceeded { epsilon: infinite(), by_tail: true, is_least: true }),
         Finite::Largest(largest) => {
             let epsilon = Float::with_val_round(BITS, &largest, Round::Up).0;
@@ -269,8 +266,8 @@ struct Tail<'c> {
 
 /// What is left of delta for the losses that are finite.
 enum Finite {
-    /// This much of them; whether it is known exactly.
-    Delta(Delta, bool),
+    /// This much of them: the least and the most that it can be.
+    Delta([Delta; 2]),
     /// Nothing: infinite losses are more probable.
     Impossible,
     /// Nothing but zero: the largest finite loss.
@@ -288,13 +285,15 @@ impl<'c> Tail<'c> {
     }
 
     fn target(&self, delta: &Delta) -> Result<Finite> {
-        const DIGITS: u32 = 12;
+        // As many as a tail has at the most.
+        const DIGITS: u32 = 40;
+        let exactly = |delta: Delta| Finite::Delta([delta.clone(), delta]);
         let Some(infinite) = self.composition.loss().infinite_loss() else {
-            return Ok(Finite::Delta(delta.clone(), true));
+            return Ok(exactly(delta.clone()));
         };
         match infinite.target(delta, DIGITS) {
-            Ok(Target::At(delta)) => Ok(Finite::Delta(delta, true)),
-            Ok(Target::Between { least, .. }) => Ok(Finite::Delta(least, false)),
+            Ok(Target::At(delta)) => Ok(exactly(delta)),
+            Ok(Target::Between { least, most }) => Ok(Finite::Delta([least, most])),
             Ok(Target::Zero) => {
                 let largest = self.composition.largest_finite_loss();
                 largest.map(Finite::Largest).ok_or(Error::Unbounded { what: "the largest finite loss" })
@@ -310,17 +309,18 @@ impl<'c> Tail<'c> {
         Ok(evaluator.upper_tail(&self.composition.loss().above(loss), digits)?.value)
     }
 
-    /// The least lattice loss l with `P[L > l] <= delta`.
-    fn least(&self, delta: &Delta) -> Result<Exceeded> {
+    /// The least lattice loss l with `P[L > l] <= delta`, for a delta between both ends.
+    fn least(&self, [delta, most]: &[Delta; 2]) -> Result<Exceeded> {
         let (loss, evaluator, rho) =
             (self.composition.loss(), self.composition.loss_evaluator(), self.composition.rho());
         let step = loss.step().ok_or(Error::NoLattice)?;
         let certainty = |l: &Rational| -> Result<Certainty> {
             for digits in [6, 12, 24] {
                 let tail = evaluator.upper_tail(&loss.above(l), digits)?.value;
-                match tail.at_most(delta) {
-                    Certainty::Undecided => {}
-                    decided => return Ok(decided),
+                match (tail.at_most(delta), tail.at_most(most)) {
+                    (Certainty::Yes, _) => return Ok(Certainty::Yes),
+                    (_, Certainty::No) => return Ok(Certainty::No),
+                    _ => {}
                 }
             }
             Ok(Certainty::Undecided)
@@ -383,7 +383,10 @@ mod tests {
     fn an_undecided_tail_is_not_reported_as_least() {
         let composition = composition("5x3");
         let loss = composition.loss();
-        let of = |delta: &Rational| Tail::of(&composition).unwrap().least(&Delta::new(delta.clone()).unwrap()).unwrap();
+        let of = |delta: &Rational| {
+            let delta = Delta::new(delta.clone()).unwrap();
+            Tail::of(&composition).unwrap().least(&[delta.clone(), delta]).unwrap()
+        };
         let plain = of(&parse("0.001").unwrap());
         assert!(plain.by_tail && plain.is_least);
         let at = loss.at_most(&parse("2").unwrap());

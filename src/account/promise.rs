@@ -236,11 +236,11 @@ impl Promise {
                 let apart = format!("it must differ from the type II error {APART}");
                 Error::undecided("the target beta", rational::display(beta), &apart)
             }
-            Promise::Epsilon { .. }
-            | Promise::Known { .. }
-            | Promise::OneWay { .. }
-            | Promise::Outputs { .. }
-            | Promise::ZcdpEpsilon { .. } => {
+            Promise::Outputs { delta, .. } => {
+                let apart = format!("it must differ from the probability of outputs above the posterior {APART}");
+                Error::undecided("delta", delta.to_string(), &apart)
+            }
+            Promise::Epsilon { .. } | Promise::Known { .. } | Promise::OneWay { .. } | Promise::ZcdpEpsilon { .. } => {
                 let apart = format!("it must differ from the epsilon {APART}");
                 Error::undecided("the target epsilon", target.shown(17), &apart)
             }
