@@ -60,14 +60,22 @@ pub(super) fn stated(subject: &Resolved, request: &Request, is_exact: bool) -> R
     Ok(all)
 }
 
+/// What a table of numbers with two ends says of them: the truth lies there, or that of an account than which the mechanism may be more private.
+pub(super) fn lies_between(is_exact: bool) -> &'static str {
+    match is_exact {
+        true => ": the truth lies between both ends",
+        false => ": the number of the account lies between both ends; the mechanism may be more private",
+    }
+}
+
 /// Their table.
-pub(super) fn numbers(all: &[Stated]) -> Block {
+pub(super) fn numbers(all: &[Stated], is_exact: bool) -> Block {
     let row = |stated: &Stated| {
         let Stated { name, number, .. } = stated;
         vec![name.clone(), number.lower.clone(), number.upper.clone(), number.file()]
     };
     table(
-        "Decisions, posteriors and tests: the truth lies between both ends.",
+        format!("Decisions, posteriors and tests{}.", lies_between(is_exact)),
         &["", "at least", "at most", "certificate"],
         all.iter().map(row).collect(),
         &[0, 3],

@@ -5,6 +5,7 @@ use std::path::Path;
 use rug::Rational;
 
 use super::{
+    decisions::lies_between,
     draft::{Draft, changed, common_assumptions, common_limits},
     folder::{Memo, Request},
     number::{Number, reason, slug},
@@ -157,15 +158,15 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
         draft.statement.push(unborne(&sentence));
     }
     draft.statement.extend(caveats(population, &composed).iter().map(|caveat| unborne(caveat)));
-    draft.numbers.push(table_of(population, &lines));
+    draft.numbers.push(table_of(population, &lines, population.may_be_more_private(&account).is_none()));
     Ok(())
 }
 
 /// The numbers of a population.
-fn table_of(population: &Population, lines: &[Line]) -> Block {
+fn table_of(population: &Population, lines: &[Line], is_exact: bool) -> Block {
     let (name, neighbors) = (&population.name, population.neighbors);
     table(
-        format!("{name}, {} neighbors ({}): the truth lies between both ends.", neighbors.name(), neighbors.meaning()),
+        format!("{name}, {} neighbors ({}){}.", neighbors.name(), neighbors.meaning(), lies_between(is_exact)),
         &["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives, at most", "certificate"],
         lines.iter().map(row).collect(),
         &[0, 4, 6],

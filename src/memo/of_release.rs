@@ -5,7 +5,7 @@ use std::path::Path;
 use rug::{Integer, Rational};
 
 use super::{
-    decisions::{Stated, numbers, question, stated},
+    decisions::{Stated, lies_between, numbers, question, stated},
     draft::{Draft, changed, common_assumptions, common_limits},
     folder::{Memo, Request},
     number::{BITS, Number, below_one, most_digits, slug},
@@ -54,7 +54,8 @@ pub fn of_release(
         draft.copy_file(Path::new(file), request)?;
     }
     let everything = everything(subject);
-    let more = stated(&everything, request, subject.may_be_more_private().is_none())?;
+    let is_exact = subject.may_be_more_private().is_none();
+    let more = stated(&everything, request, is_exact)?;
     let lines = lines(subject, request)?;
     let no_epsilon = Question::Delta { epsilon: Epsilon::try_from(Rational::new())? };
     let advantage = Number::that_says(Number::is_below_one, request.digits, |digits| {
@@ -70,20 +71,23 @@ pub fn of_release(
     draft.statement = statement(subject, whole, &advantage, &more, request);
     draft.numbers = vec![
         table(
-            "Epsilon: the truth lies between both ends.",
+            format!("Epsilon{}.", lies_between(is_exact)),
             &["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives", "certificate"],
             lines.iter().map(row).collect(),
             &[0, 4, 6],
         ),
         table(
-            "The advantage of an adversary: delta at epsilon = 0, the largest difference of the probabilities of a set of outputs under two neighbors.",
+            format!(
+                "The advantage of an adversary, delta at epsilon = 0 (the largest difference of the probabilities of a set of outputs under two neighbors){}.",
+                lies_between(is_exact)
+            ),
             &["", "at least", "at most", "certificate"],
             vec![vec!["all".to_string(), advantage.lower.clone(), advantage.upper.clone(), advantage.file()]],
             &[0, 3],
         ),
     ];
     if !more.is_empty() {
-        draft.numbers.push(numbers(&more));
+        draft.numbers.push(numbers(&more, is_exact));
     }
     for line in &lines {
         match &line.epsilon {
