@@ -42,7 +42,7 @@ pub(super) fn mechanisms(figures: &Figures) -> Vec<Block> {
 
 /// The parameters of a law, exactly.
 pub(super) fn parameters(law: &Law) -> String {
-    if let Law::Table(_) | Law::Responses(_) = law {
+    if let Law::Table(_) | Law::Responses(_) | Law::Pair(_) | Law::Perturbation(_) | Law::Outcomes(_) = law {
         return law.to_string();
     }
     let first = (law.parameter_name(), law.parameter().clone());
@@ -98,7 +98,7 @@ pub(super) fn utility(figures: &Figures) -> Vec<Block> {
 }
 
 /// Whether a record moves a count by a number that the account is for. A guarantee, an answer and a list of outcomes are about one record as they stand.
-fn has_sensitivity(law: &Law) -> bool {
+pub(super) fn has_sensitivity(law: &Law) -> bool {
     match law {
         Law::DiscreteGaussian { .. }
         | Law::Gaussian { .. }

@@ -2,7 +2,7 @@
 //! and by certified numbers, or named as one that the file cannot answer.
 
 use super::{
-    algorithms,
+    algorithms::{self, has_sensitivity},
     blocks::{missing, plural, upper},
     figures::{Figures, Line, SHOWN},
     open::Point,
@@ -11,6 +11,7 @@ use crate::{
     account::{Account, Counts, conversions},
     document::{Block, Document, origin, section, table, text},
     numeric::{Enclosure, rational},
+    release::is_guarantee,
 };
 
 /// The sheet.
@@ -159,9 +160,11 @@ fn parameters(figures: &Figures) -> Vec<Block> {
 fn unit(figures: &Figures) -> Vec<Block> {
     let subject = figures.subject;
     let unit = subject.unit();
-    // Of a guarantee nothing is known of what changes.
+    // Of a guarantee nothing is known of what changes; of rows the subject's note states it.
     let (guarantees, known): (Vec<&Counts>, Vec<&Counts>) =
-        figures.queries.iter().map(|line| &line.query.counts).partition(|counts| counts.law.is_guarantee());
+        figures.queries.iter().map(|line| &line.query.counts).partition(|counts| is_guarantee(&counts.law));
+    let counts: Vec<&Counts> =
+        known.into_iter().filter(|counts| has_sensitivity(&counts.law) && !counts.free_rows).collect();
     let number = |all: &[&Counts]| all.iter().map(|counts| u128::from(counts.count)).sum::<u128>();
     let mut said = vec![text(format!(
         "The unit of privacy is {}{}. Neighbors: {} ({}): {}.",
@@ -171,11 +174,14 @@ fn unit(figures: &Figures) -> Vec<Block> {
         unit.meaning(),
         unit.difference()
     ))];
-    if !known.is_empty() {
+    if !counts.is_empty() {
+        // The worst way of a group is that all its records change the same counts; others change as many each.
+        let most = number(&counts).saturating_mul(u128::from(unit.group));
+        let worst = if unit.group == 1 { "" } else { "; the table has the worst way to share them out" };
         said.push(text(format!(
-            "Between neighbors at most {} of {} change, by the amounts in the table of mechanisms.",
-            plural(number(&known), "count", "counts"),
-            plural(known.len() as u128, "kind of query", "kinds of queries")
+            "Between neighbors at most {} of {} change, by the amounts in the table of mechanisms{worst}.",
+            plural(most, "count", "counts"),
+            plural(counts.len() as u128, "kind of query", "kinds of queries")
         )));
     }
     if !guarantees.is_empty() {

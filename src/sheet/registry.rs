@@ -6,7 +6,7 @@
 use rug::Rational;
 
 use super::{
-    algorithms::{calculation, parameters},
+    algorithms::{calculation, has_sensitivity, parameters},
     blocks::upper,
     figures::{Figures, Line, QueryLine, SHOWN},
     yaml::{Yaml, one_line},
@@ -105,10 +105,13 @@ fn loss(yaml: &mut Yaml, figures: &Figures) -> Result<()> {
             ));
         }
         None => {
-            let epsilon = in_range(certified)?;
+            let epsilon = in_range(certified.clone())?;
             yaml.plain(3, "epsilon", &epsilon);
             yaml.plain(3, "delta", &at_delta);
-            details.push(format!("Certified for the whole, rounded up: ε = {epsilon} at δ = {at_delta}."));
+            details.push(match rational::parse(&certified)? == 0 {
+                true => format!("Certified for the whole: ε = 0 at δ = {at_delta}. The registry has no ε = 0: {epsilon} is above it."),
+                false => format!("Certified for the whole, rounded up: ε = {epsilon} at δ = {at_delta}."),
+            });
         }
     }
     let prior = rational::display(&figures.request.prior);
@@ -195,18 +198,24 @@ fn rounded(value: &Rational) -> String {
 fn mechanisms(figures: &Figures) -> Vec<String> {
     let line = |line: &QueryLine| {
         let counts = &line.query.counts;
-        let changed = if counts.free_rows { "rows, at most, in cells of any choice" } else { "each" };
+        let changed = match counts.free_rows {
+            _ if !has_sensitivity(&counts.law) => format!("{} of them", counts.count),
+            true => {
+                format!("{} counts changed by {} rows, at most, in cells of any choice", counts.count, counts.shift)
+            }
+            false => format!("{} counts changed by {} each", counts.count, counts.shift),
+        };
         let calculation = calculation(line).map_or(String::new(), |calculation| format!("; its ρ: {calculation}"));
         format!(
-            "  - {}: {} ({}), {} counts changed by {} {changed}{calculation}",
+            "  - {}: {} ({}), {changed}{calculation}",
             one_line(&line.name),
             counts.law.in_words(),
-            parameters(&counts.law),
-            counts.count,
-            counts.shift,
+            parameters(&counts.law)
         )
     };
-    let mut lines = vec!["Each independent of all others, with the counts that differ between neighbors:".to_string()];
+    let worst = if figures.subject.group == 1 { "" } else { ", in the worst way for a group" };
+    let mut lines =
+        vec![format!("Each independent of all others, with the counts that differ between neighbors{worst}:")];
     lines.extend(figures.queries.iter().map(line));
     lines
 }
