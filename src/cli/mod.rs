@@ -189,6 +189,11 @@ pub fn main<A: Application>() -> ExitCode {
             }
             ExitCode::from(1)
         }
+        // That no epsilon is finite is an answer too.
+        Err(error) if has_infinite_loss(&error) => {
+            report(&error);
+            ExitCode::from(1)
+        }
         Err(error) => {
             report(&error);
             ExitCode::from(2)
@@ -229,6 +234,12 @@ fn stopped() -> Option<String> {
 fn is_not_found(error: &anyhow::Error) -> bool {
     let is =
         |one: &dp_assay::Error| matches!(one, dp_assay::Error::NotFound { .. } | dp_assay::Error::OutOfReach { .. });
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
+}
+
+/// Whether no epsilon is finite at the delta of the request.
+fn has_infinite_loss(error: &anyhow::Error) -> bool {
+    let is = |one: &dp_assay::Error| matches!(one, dp_assay::Error::InfiniteLoss { .. });
     error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
 }
 

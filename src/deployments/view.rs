@@ -173,7 +173,7 @@ impl From<&JudgedEntry> for View {
             .collect();
         match agreeing {
             0 if reasons.is_empty() => {
-                reasons.push("No printed figure can be recomputed: what would be needed is not published.".to_string());
+                reasons.push("No printed figure is recomputed: the rules know no calculation of one from the others of this entry.".to_string());
             }
             0 => {}
             1 => reasons.push("One printed figure can be recomputed, and is as printed.".to_string()),

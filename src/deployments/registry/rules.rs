@@ -355,7 +355,7 @@ type Named = (&'static str, fn(&Rho, &Delta) -> Result<Enclosure>);
 
 /// The accounts from rho to epsilon, the smallest first.
 const ACCOUNTS: [Named; 4] = [
-    ("Gaussian noise, exactly", |rho, delta| GaussianProfile::new(rho.clone()).epsilon(delta, DIGITS)),
+    ("continuous Gaussian noise", |rho, delta| GaussianProfile::new(rho.clone()).epsilon(delta, DIGITS)),
     ("zCDP (best order)", |rho, delta| Ok(conversions::zcdp_epsilon_optimal(rho, delta)?.epsilon)),
     ("rho + 2 sqrt(rho ln(sqrt(pi rho)/delta))", by_root_of_pi),
     ("zCDP (Bun-Steinke)", |rho, delta| Ok(conversions::zcdp_epsilon(rho, delta, DIGITS))),
@@ -377,7 +377,14 @@ fn converted(rho: &Figure, epsilon: &Figure, delta: &Figure) -> Result<Option<(V
     for (name, account) in ACCOUNTS {
         let range = account(&low, &delta_exact)?.hull(&account(&high, &delta_exact)?);
         if range.overlaps(&printed) {
-            let words = format!("rho {} gives epsilon {} at delta {} by {name}", rho.text, epsilon.text, delta.text);
+            let value = account(&middle, &delta_exact)?;
+            let words = format!(
+                "rho {} gives epsilon {} at delta {} by {name}: {} within the rounding of both figures",
+                rho.text,
+                value.shown(5),
+                delta.text,
+                epsilon.text
+            );
             return Ok(Some((Verdict::Agrees, words)));
         }
         others.push((name, account(&middle, &delta_exact)?, range));
