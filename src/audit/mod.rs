@@ -19,10 +19,13 @@
 //! | [`power`] | the deviations that a number of draws shows |
 //! | [`report`] | all of this for one stream of draws |
 //! | [`read`] | integers from a file, one per line |
+//! | [`black_box`] | lower bounds on epsilon from outputs of any program, with a record and without it |
+//! | [`runs`] | these outputs, one run per line |
 
 pub mod asymptotic;
 pub mod battery;
 mod bins;
+pub mod black_box;
 pub mod declared;
 pub mod interval;
 #[cfg(test)]
@@ -32,6 +35,7 @@ pub mod proven;
 pub mod read;
 pub mod repeats;
 pub mod report;
+pub mod runs;
 pub mod tally;
 pub mod verdict;
 

@@ -98,13 +98,13 @@ fn is_heading(line: &[u8]) -> bool {
 
 /// The text of an input, which may be compressed by gzip.
 #[cfg(feature = "mechanisms")]
-fn decompressed<R: Read>(input: R, name: &str) -> Result<impl Read> {
+pub(super) fn decompressed<R: Read>(input: R, name: &str) -> Result<impl Read> {
     Ok(crate::io::csv_reader::plain(input, 0, Path::new(name))?.input)
 }
 
 /// The text of an input: gzip is read with the feature `mechanisms`.
 #[cfg(not(feature = "mechanisms"))]
-fn decompressed<R: Read>(input: R, _: &str) -> Result<R> {
+pub(super) fn decompressed<R: Read>(input: R, _: &str) -> Result<R> {
     Ok(input)
 }
 

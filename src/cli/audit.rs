@@ -1,5 +1,7 @@
 //! `assay audit`: whether integers of any program are draws of a law.
 
+mod black_box;
+
 use std::{io, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -18,6 +20,7 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::{Value, json};
 
+use self::black_box::BlackBox;
 use super::{
     arguments::{count, number},
     drawn,
@@ -27,25 +30,28 @@ use super::{
     progress,
 };
 
-/// Tests whether integers of any program are independent draws of a law
+/// Tests whether integers of any program are independent draws of a law, or what outputs of any program prove about its epsilon
 ///
-/// Reads one integer per line, in one pass and bounded memory: text or gzip, with or without a byte order mark and a heading. Every p-value is a proven upper bound; Holm's correction over all tests decides.
-/// The exit status is 1 if the draws deviate.
+/// --draws reads one integer per line, in one pass and bounded memory: text or gzip, with or without a byte order mark and a heading. Every p-value is a proven upper bound; Holm's correction over all tests decides.
+/// --with and --without read the outputs of a program on data with a record and without it: a lower bound on epsilon at each delta, which holds but with the stated error rate, and a decision on each --claim.
+/// The exit status is 1 if the draws deviate or a claim is refuted.
 #[derive(clap::Args)]
 pub struct Args {
     /// The draws, one integer per line; - is standard input. With --power the number of draws, as 1e8
-    #[arg(long, value_name = "FILE|-|N")]
-    draws: String,
-    /// The declared law, as discrete-gaussian:5, discrete-laplace:0.5 or truncated-laplace:0.5:10
-    #[arg(long, value_name = "LAW:PARAMETER")]
-    law: String,
+    #[arg(long, value_name = "FILE|-|N", required_unless_present = "with", conflicts_with = "with")]
+    draws: Option<String>,
+    /// The declared law, as discrete-gaussian:5, discrete-laplace:0.5 or truncated-laplace:0.5:10; beside --with its exact epsilon is shown
+    #[arg(long, value_name = "LAW:PARAMETER", required_unless_present = "with")]
+    law: Option<String>,
+    #[command(flatten)]
+    black_box: BlackBox,
     /// State the deviations that N draws show with probability 0.99, without reading any
-    #[arg(long)]
+    #[arg(long, conflicts_with = "with")]
     power: bool,
     #[command(flatten)]
     rate: Rate,
     /// Also draw observed and declared masses as SVG
-    #[arg(long, value_name = "FILE.svg", conflicts_with = "power")]
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["power", "with"])]
     svg: Option<PathBuf>,
     #[command(flatten)]
     form: FormArgs,
@@ -54,21 +60,19 @@ pub struct Args {
 /// The level of the verdict.
 #[derive(clap::Args)]
 pub struct Rate {
-    /// Upper bound on the probability that true draws are reported as deviating, over all tests together
-    #[arg(long, value_name = "RATE", default_value = "0.001", allow_hyphen_values = true)]
-    false_alarm_rate: String,
+    /// Upper bound on the probability that true draws are reported as deviating, over all tests together [default: 0.001]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    false_alarm_rate: Option<String>,
 }
 
 impl Rate {
     /// The rate.
     pub fn value(&self) -> Result<Rational> {
         let name = "--false-alarm-rate";
-        let rate = number(name, &self.false_alarm_rate)?;
+        let text = self.false_alarm_rate.as_deref().unwrap_or("0.001");
+        let rate = number(name, text)?;
         if rate <= 0 || rate >= 1 {
-            bail!(
-                "{name} = {} is out of range: expected a number above 0 and below 1, as 0.001",
-                self.false_alarm_rate
-            );
+            bail!("{name} = {text} is out of range: expected a number above 0 and below 1, as 0.001");
         }
         Ok(rate)
     }
@@ -78,17 +82,26 @@ impl Rate {
 const TESTS: u64 = 17;
 
 pub fn run(args: &Args) -> Result<Exit> {
+    if args.black_box.files().is_some() {
+        if args.rate.false_alarm_rate.is_some() {
+            bail!("--false-alarm-rate beside --with: --errors is the rate of bounds from outputs");
+        }
+        return args.black_box.run(args.law.as_deref(), &args.form);
+    }
+    let (Some(draws), Some(law)) = (&args.draws, &args.law) else {
+        bail!("expected --draws and --law, or --with and --without")
+    };
     let rate = args.rate.value()?;
-    let law = parse_law(&args.law)?;
+    let law = parse_law(law)?;
     let audited = Audited::of(&law).context("--law")?;
     if args.power {
-        let draws = count(&args.draws).map_err(anyhow::Error::msg).context("--draws beside --power")?;
+        let draws = count(draws).map_err(anyhow::Error::msg).context("--draws beside --power")?;
         return run_power(args, &law, &audited, draws, &rate);
     }
     progress::stage("draws read");
     let mut stream = Stream::new(&audited.law, key()?);
     let mut take = |batch: &[i64]| batch.iter().for_each(|x| stream.add(*x));
-    match args.draws.as_str() {
+    match draws.as_str() {
         "-" => read::integers(io::stdin().lock(), "standard input", &mut take),
         path => read::file(path.as_ref(), &mut take),
     }
