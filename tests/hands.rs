@@ -82,6 +82,13 @@ fn the_version_has_the_commit_under_every_command() {
     }
 }
 
+/// `assay help laws` lists the laws: the help of a command that takes them fits on a screen.
+#[test]
+fn the_help_of_epsilon_is_short() {
+    let lines = text(&["epsilon", "--help"]).lines().count();
+    assert!((30..=60).contains(&lines), "{lines} lines");
+}
+
 #[test]
 fn numbers_are_strings_on_request() {
     let args = ["epsilon", FIVE[0], FIVE[1], "--delta", "1e-11", "--digits", "40"];

@@ -80,8 +80,8 @@ impl clap::Args for Laws {
             .value_name("LAW:PARAMETERS[xCOUNT][@SHIFT]")
             .help("COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable)")
             .long_help(
-                "COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable). Each law is an option, too: \
-                 --discrete-gaussian 5x10 is --law discrete-gaussian:5x10. `assay help laws` lists all of them",
+                "COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable). `assay help laws` lists all, \
+                 each an option, too: --discrete-gaussian 5x10",
             );
         let of = |entry: &'static Entry| {
             let about = format!("COUNT {} (repeatable)", entry.about);

@@ -39,17 +39,17 @@ pub struct Subject {
     /// Divide the masses of each table, row or column of a file by their sum
     #[arg(long)]
     normalize: bool,
-    /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
-    #[arg(long, value_name = "RELATION", value_parser = Relation)]
+    /// Neighbor relation: add-remove (also unbounded, add-delete) or bounded, one record changed (also replace-one, change-one, substitution) [default: the release's, or add-remove]
+    #[arg(long, value_name = "RELATION", value_parser = Relation, hide_possible_values = true)]
     neighbors: Option<Neighbors>,
-    /// With bounded neighbors: single counts are already those that differ, and are not counted twice
+    /// With bounded neighbors: single counts are those that differ, not counted twice
     #[arg(long)]
     counts_as_given: bool,
-    /// Groups of up to K people who leave or enter together: the worst of all ways to share out what each of them changes, of Gaussian and Laplace noise K times every shift; pairs of outcomes and samples are refused
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Groups of up to K people, by the worst way to share out their changes [default: 1]
+    #[arg(long, value_name = "K", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
     group: u64,
-    /// K independent releases: each count is counted K times
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    /// K independent releases: each count is counted K times [default: 1]
+    #[arg(long, value_name = "K", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
 }
 
@@ -62,8 +62,8 @@ pub fn ids() -> Vec<&'static str> {
 /// The precision and the form of answers.
 #[derive(Args)]
 pub struct Format {
-    /// Enclosures of relative width at most 10^-D
-    #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=250))]
+    /// Enclosures of relative width at most 10^-D [default: 12]
+    #[arg(long, value_name = "D", default_value_t = 12, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=250))]
     pub digits: u32,
     #[command(flatten)]
     form: FormArgs,
