@@ -135,6 +135,7 @@ impl Account {
         match &self.resolved.whole {
             Whole::Composition(composition) => self.remembered.evaluator(|| composition.evaluator()),
             Whole::WorstPath(worst) => Arc::new(worst.evaluator()),
+            Whole::ManyWays(many) => Arc::new(many.evaluator()),
         }
     }
 
@@ -162,6 +163,8 @@ impl Account {
                 let beside = worst.beside().map(|beside| noise(beside.counts()));
                 (kind, worst.paths().iter().map(|path| noise(path.counts())).collect(), beside)
             }
+            // Of ledgers alone, which are no accounts here.
+            Whole::ManyWays(many) => ("many", BTreeSet::from([format!("{:?}", many.mixes())]), None),
         };
         let own = self.subject.release.as_ref().filter(|_| self.is_release).map(|release| release.to_toml());
         format!("{} {kind} {paths:?} {beside:?} {own:?}", self.resolved.neighbors.name())

@@ -22,6 +22,8 @@ use crate::{
         limit::Limit,
         parameter::{Delta, Rho},
         second::{Means, SecondEnclosure},
+        stop::Stop,
+        upper,
     },
     numeric::{
         Enclosure, precision, rational,
@@ -48,6 +50,9 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
             return Err(Error::undecided("delta", delta, &apart));
         }
         return answer::between(below?, above?, digits);
+    }
+    if let Evaluator::AtMost(bound) = evaluator {
+        return Ok(upper::answer(bound.epsilon(delta)?, bound.proof(), digits));
     }
     if let Evaluator::Directions(both) = evaluator {
         return of_largest(&both.directions(), rho, delta, digits);
@@ -156,6 +161,7 @@ fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
         | Evaluator::Directions(_)
         | Evaluator::Largest(_)
         | Evaluator::Family(_)
+        | Evaluator::AtMost(_)
         | Evaluator::Infinite(..) => None,
     }
 }
@@ -261,6 +267,7 @@ impl Profile for Evaluator {
             | Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
+            | Evaluator::AtMost(_)
             | Evaluator::Infinite(..)
             | Evaluator::Between(_) => self.hockey_stick(epsilon, digits),
         }
@@ -274,6 +281,7 @@ impl Profile for Evaluator {
             Evaluator::Uniform(_)
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
+            | Evaluator::AtMost(_)
             | Evaluator::Infinite(..)
             | Evaluator::Between(_) => self.ln_hockey_stick_approx(epsilon),
         }
@@ -289,6 +297,7 @@ impl Profile for Evaluator {
             Evaluator::Between(both) => both[1].session(deadline),
             Evaluator::Directions(both) => both.session(deadline),
             Evaluator::Largest(all) => all[0].session(deadline),
+            Evaluator::AtMost(_) => Session::until(deadline, &Stop::default()),
         }
     }
 
@@ -304,6 +313,7 @@ impl Profile for Evaluator {
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Family(_)
+            | Evaluator::AtMost(_)
             | Evaluator::Infinite(..)
             | Evaluator::Between(_) => None,
         }
@@ -317,6 +327,7 @@ impl Profile for Evaluator {
             | Evaluator::Directions(_)
             | Evaluator::Largest(_)
             | Evaluator::Family(_)
+            | Evaluator::AtMost(_)
             | Evaluator::Infinite(..)
             | Evaluator::Between(_) => None,
         }

@@ -4,6 +4,7 @@
 //! enters one path only.
 
 mod lines;
+mod many;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use rug::Rational;
 
+pub use self::many::ManyWays;
 use super::{
     Composition,
     definition::{Defined, Definition},
@@ -40,6 +42,8 @@ pub enum Whole {
     Composition(Composition),
     /// The counts that a record changes depend on its path.
     WorstPath(WorstPath),
+    /// They depend on more ways than can be composed.
+    ManyWays(Box<ManyWays<Whole>>),
 }
 
 impl Whole {
@@ -48,6 +52,7 @@ impl Whole {
         match self {
             Whole::Composition(one) => Whole::Composition(one.until(stop)),
             Whole::WorstPath(worst) => Whole::WorstPath(worst.until(stop)),
+            Whole::ManyWays(_) => self.clone(),
         }
     }
 
@@ -56,6 +61,8 @@ impl Whole {
         match (self, definition) {
             (Whole::Composition(one), Some(definition)) => Whole::Composition(one.defined_by(definition)),
             (Whole::WorstPath(worst), Some(definition)) => Whole::WorstPath(worst.defined_by(definition)),
+            // Of more ways than can be composed there is no list to compare with.
+            (Whole::ManyWays(many), Some(_)) => Whole::ManyWays(many),
             (whole, None) => whole,
         }
     }
@@ -67,6 +74,7 @@ impl Whole {
         match self {
             Whole::Composition(one) => one.has_exact_rho(),
             Whole::WorstPath(worst) => worst.paths.iter().chain(&worst.beside).all(Composition::has_exact_rho),
+            Whole::ManyWays(many) => many.some().has_exact_rho(),
         }
     }
 }
@@ -76,6 +84,7 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => one.infinite_loss(),
             Whole::WorstPath(worst) => worst.infinite_loss(),
+            Whole::ManyWays(many) => many.infinite_loss(),
         }
     }
 
@@ -83,6 +92,7 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => Account::rho(one),
             Whole::WorstPath(worst) => worst.rho(),
+            Whole::ManyWays(many) => many.rho(),
         }
     }
 
@@ -90,6 +100,7 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => one.evaluator(),
             Whole::WorstPath(worst) => worst.evaluator(),
+            Whole::ManyWays(many) => many.evaluator(),
         }
     }
 
@@ -97,6 +108,7 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => one.tradeoff_by(evaluator, alpha, digits),
             Whole::WorstPath(worst) => worst.tradeoff_by(evaluator, alpha, digits),
+            Whole::ManyWays(many) => many.tradeoff_by(evaluator, alpha, digits),
         }
     }
 
@@ -104,6 +116,7 @@ impl Account for Whole {
         Ok(match self {
             Whole::Composition(one) => Whole::Composition(one.with_noise_times(factor)?),
             Whole::WorstPath(worst) => Whole::WorstPath(worst.with_noise_times(factor)?),
+            Whole::ManyWays(many) => Whole::ManyWays(Box::new(many.with_noise_times(factor)?)),
         })
     }
 
@@ -111,13 +124,14 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => one.extremes(),
             Whole::WorstPath(worst) => worst.extremes(),
+            Whole::ManyWays(many) => many.extremes(),
         }
     }
 
     fn single(&self) -> Option<&Composition> {
         match self {
             Whole::Composition(one) => Some(one),
-            Whole::WorstPath(_) => None,
+            Whole::WorstPath(_) | Whole::ManyWays(_) => None,
         }
     }
 
@@ -125,6 +139,7 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => one.defined(),
             Whole::WorstPath(worst) => worst.defined(),
+            Whole::ManyWays(_) => None,
         }
     }
 
@@ -132,6 +147,7 @@ impl Account for Whole {
         match self {
             Whole::Composition(one) => one.representative(epsilon),
             Whole::WorstPath(worst) => worst.representative(epsilon),
+            Whole::ManyWays(many) => many.representative(epsilon),
         }
     }
 }

@@ -413,6 +413,14 @@ pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
     if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }
 
+/// The height at alpha of the line of slope -exp(epsilon) that supports every function with this largest delta(|epsilon|).
+pub(super) fn line(delta: &Enclosure, epsilon: &Rational, alpha: &Rational, bits: u32) -> Enclosure {
+    let rest = Enclosure::double(1.0, bits).sub(delta);
+    let (exp, alpha) = (Enclosure::rational(&epsilon.clone().abs(), bits).exp(), Enclosure::rational(alpha, bits));
+    // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
+    if *epsilon >= 0 { rest.sub(&exp.mul(&alpha)) } else { rest.sub(&alpha).div(&exp) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,6 +46,10 @@ pub struct Paths {
 /// A unit: the number of a path, or of two, in order.
 pub type Unit = Vec<usize>;
 
+/// Why an account of more ways than can be composed has no certificate.
+pub(super) const TOO_MANY_MIXES: &str =
+    "certificates are about ways that are composed, and the mixes of groups of these releases are too many";
+
 impl Paths {
     /// The paths of an account. Refuses laws that the format does not have, and continuous noise beside noise on the integers.
     pub(super) fn of(whole: &Whole) -> Result<Paths> {
@@ -63,6 +67,9 @@ impl Paths {
                 }
                 let each = worst.pairs().map(|pair| Terms::of(&worst.composition(pair)?));
                 (each.collect::<Result<Vec<_>>>()?, false)
+            }
+            Whole::ManyWays(_) => {
+                return Err(why(TOO_MANY_MIXES));
             }
             Whole::WorstPath(worst) => {
                 (worst.paths().iter().map(Terms::of).collect::<Result<Vec<_>>>()?, worst.in_pairs())

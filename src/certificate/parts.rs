@@ -51,7 +51,7 @@ pub(super) fn lower(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result
 /// Hints for the unit whose delta is the largest.
 pub(super) fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hints> {
     let pair = match whole {
-        Whole::Composition(_) => None,
+        Whole::Composition(_) | Whole::ManyWays(_) => None,
         Whole::WorstPath(_) => whole.evaluator().hockey_stick(aim.epsilon, digits + MORE)?.pair(),
     };
     let units = paths.units();

@@ -5,7 +5,10 @@
 
 use rug::{Float, Rational};
 
-use super::direction::{delta_of, ln_delta_of, opposite};
+use super::{
+    claim::TOO_MANY_MIXES,
+    direction::{delta_of, ln_delta_of, opposite},
+};
 use crate::{
     account::{Account, Whole, supporting},
     error::{Error, Result},
@@ -112,6 +115,7 @@ fn centers(function: &Function) -> Result<Vec<Rational>> {
     let mut own = match whole {
         Whole::Composition(one) => one.clone(),
         Whole::WorstPath(worst) => worst.composition((0, 0))?,
+        Whole::ManyWays(_) => return Err(Error::Unprovable { why: TOO_MANY_MIXES.to_string() }),
     };
     if !own.is_symmetric() {
         return Ok(vec![highest_approx(function)?]);

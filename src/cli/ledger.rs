@@ -21,6 +21,7 @@ use super::{
     arguments::quantity,
     compared::{self, Columns},
     exit::Exit,
+    of_ledger::of_mixes,
     output::{self, exact, exact_text},
     page::Page,
     progress,
@@ -219,11 +220,8 @@ impl Account<'_> {
         for condition in self.population.conditions() {
             page.text(format!("  {condition}\n"));
         }
-        for (release, mix) in &all.composed.of_mixes {
-            page.text(format!(
-                "  The lower end of all releases composed is that of the mix of groups that is worst for {release} alone: {mix}. Another mix may be \
-                 worse beside the other releases; the upper end bounds every mix.\n"
-            ));
+        for line in of_mixes(&all.composed.of_mixes).lines() {
+            page.text(format!("  {line}\n"));
         }
         let neighbors = self.population.neighbors;
         let is_twice = |entry: &&LedgerEntry| {

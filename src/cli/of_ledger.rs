@@ -123,9 +123,21 @@ impl OfLedger {
 /// A note on the worst of many ways, of which none is named.
 pub fn ways_note(subject: &Resolved) -> Option<String> {
     match &subject.whole {
+        Whole::ManyWays(many) => Some(of_mixes(many.mixes())),
         Whole::WorstPath(worst) if subject.part_word == "release" => {
             Some(format!("The whole is the worst of {} ways of a record through these releases.", worst.count()))
         }
         _ => None,
     }
+}
+
+/// Of which mixes of groups the lower ends are, where they are too many to be composed.
+pub fn of_mixes(mixes: &[(String, String)]) -> String {
+    let each = mixes.iter().map(|(release, mix)| {
+        format!(
+            "The lower end of all releases composed is that of the mix of groups that is worst for {release} alone: {mix}. Another mix may be \
+             worse beside the other releases; the upper end bounds every mix."
+        )
+    });
+    each.collect::<Vec<_>>().join("\n")
 }

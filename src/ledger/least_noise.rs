@@ -87,6 +87,7 @@ fn is_searched(whole: &Whole) -> bool {
     match whole {
         Whole::Composition(_) => true,
         Whole::WorstPath(worst) => worst.count() <= MOST_WAYS,
+        Whole::ManyWays(_) => false,
     }
 }
 

@@ -1,14 +1,19 @@
 //! Everything in a population as a mechanism, for the answers that other mechanisms have: risk, curves, a report.
 
+use rug::Rational;
+
 use super::{entry::LedgerEntry, file::LedgerFile, population::Population};
 use crate::{
-    account::{Counts, ledger::Ledger},
+    account::{Counts, Delta, Whole, ledger::Ledger},
     error::{Error, Result},
     release::{
         Neighbors, is_guarantee,
         subject::{Resolved, Together},
     },
 };
+
+/// Where mixes of groups are too many to be composed, the one that is worst for a release alone is that at this delta.
+const AT_DELTA: (u64, u64) = (1, 10_000_000_000);
 
 impl LedgerFile {
     /// The population of this name, or the only one. An error for an unknown name, and for none where there are several.
@@ -24,11 +29,14 @@ impl LedgerFile {
             return Err(Error::missing(why));
         }
         let ledger = population.ledger()?;
-        let whole = ledger.whole()?;
-        let mut parts = Vec::new();
+        let whole = ledger.whole_or_bound(&Delta::new(Rational::from(AT_DELTA))?)?;
+        let of_too_many = matches!(whole, Whole::ManyWays(_))
+            .then_some("the mixes of groups are too many to be composed, and the account is a bound for all of them");
+        let (mut parts, mut counts) = (Vec::new(), Vec::new());
         for (entry, of) in ledger.entries().iter().zip(&population.entries) {
             let alone = Ledger::new(vec![entry.clone()], ledger.units())?;
             parts.push((of.shown(), alone.whole()?));
+            counts.extend(counts_of(&alone).into_iter().map(|own| (of.shown(), own)));
         }
         let count = parts.len();
         let releases = if count == 1 { "1 release".to_string() } else { format!("{count} releases composed") };
@@ -37,8 +45,8 @@ impl LedgerFile {
             neighbors: population.neighbors,
             whole,
             parts,
-            counts: counts_of(&ledger),
-            may_be_more_private: population.may_be_more_private(&ledger),
+            counts,
+            may_be_more_private: population.may_be_more_private(&ledger).or(of_too_many),
             conditions: population.conditions(),
         };
         together.resolved()

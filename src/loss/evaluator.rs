@@ -17,6 +17,8 @@ mod sampled;
 mod sum;
 mod uniform;
 
+use std::sync::Arc;
+
 use rug::{Float, Rational, float::Round};
 
 use super::{
@@ -27,6 +29,7 @@ use super::{
     parameter::Delta,
     second::{Means, SecondEnclosure},
     stop::Stop,
+    upper::{self, UpperProfile},
 };
 use crate::{
     error::{Error, Result},
@@ -58,6 +61,8 @@ pub enum Evaluator {
     Largest(Vec<Evaluator>),
     /// Of pairs that are not symmetric: the larger of both directions, each of the whole composition.
     Directions(Box<DirectionsEvaluator>),
+    /// A bound on the profiles of many pairs.
+    AtMost(Arc<dyn UpperProfile>),
 }
 
 impl Evaluator {
@@ -122,7 +127,8 @@ impl Evaluator {
             | Evaluator::Sum(_)
             | Evaluator::Sampled(_)
             | Evaluator::Uniform(_)
-            | Evaluator::Family(_) => None,
+            | Evaluator::Family(_)
+            | Evaluator::AtMost(_) => None,
         }
     }
 
@@ -133,16 +139,14 @@ impl Evaluator {
             Evaluator::Infinite(finite, infinite) => {
                 Ok(finite.hockey_stick(epsilon, digits)?.with_infinite_loss(infinite, digits))
             }
-            Evaluator::Between(both) => {
-                let [below, above] = both.each_ref().map(|one| one.hockey_stick(epsilon, digits));
-                answer::between(below?, above?, digits)
-            }
+            Evaluator::Between(both) => between(both, digits, |one| one.hockey_stick(epsilon, digits)),
             Evaluator::Directions(both) => both.larger(digits, |one| one.hockey_stick(epsilon, digits)),
             Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick(epsilon, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+            Evaluator::AtMost(bound) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
         }
     }
 
@@ -182,9 +186,11 @@ impl Evaluator {
             }
             Evaluator::Directions(both) => of_all(&mut both.directions.iter()),
             Evaluator::Largest(all) => of_all(&mut all.iter()),
-            Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Uniform(_) | Evaluator::Family(_) => {
-                Ok(self.hockey_stick(epsilon, digits)?.value.at_most(delta))
-            }
+            Evaluator::Sum(_)
+            | Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
+            | Evaluator::Family(_)
+            | Evaluator::AtMost(_) => Ok(self.hockey_stick(epsilon, digits)?.value.at_most(delta)),
         }
     }
 
@@ -194,16 +200,14 @@ impl Evaluator {
             Evaluator::Infinite(finite, infinite) => {
                 Ok(finite.delta(epsilon, digits)?.with_infinite_loss(infinite, digits))
             }
-            Evaluator::Between(both) => {
-                let [below, above] = both.each_ref().map(|one| one.delta(epsilon, digits));
-                answer::between(below?, above?, digits)
-            }
+            Evaluator::Between(both) => between(both, digits, |one| one.delta(epsilon, digits)),
             Evaluator::Directions(both) => both.larger(digits, |one| one.delta(epsilon, digits)),
             Evaluator::Largest(all) => largest(all, digits, |one| one.delta(epsilon, digits)),
             Evaluator::Sum(sum) => sum.delta(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+            Evaluator::AtMost(bound) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
         }
     }
 
@@ -214,16 +218,14 @@ impl Evaluator {
             Evaluator::Infinite(finite, infinite) => {
                 Ok(finite.hockey_stick_of_many(epsilon, digits)?.with_infinite_loss(infinite, digits))
             }
-            Evaluator::Between(both) => {
-                let [below, above] = both.each_ref().map(|one| one.hockey_stick_of_many(epsilon, digits));
-                answer::between(below?, above?, digits)
-            }
+            Evaluator::Between(both) => between(both, digits, |one| one.hockey_stick_of_many(epsilon, digits)),
             Evaluator::Directions(both) => both.larger(digits, |one| one.hockey_stick_of_many(epsilon, digits)),
             Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick_of_many(epsilon, digits)),
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
             Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
             Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
             Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
+            Evaluator::AtMost(bound) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
         }
     }
 
@@ -239,7 +241,11 @@ impl Evaluator {
             Evaluator::Between(both) => both.iter().any(Evaluator::has_infinite_loss),
             Evaluator::Largest(all) => all.iter().any(Evaluator::has_infinite_loss),
             Evaluator::Directions(both) => both.directions.iter().any(Evaluator::has_infinite_loss),
-            Evaluator::Sum(_) | Evaluator::Sampled(_) | Evaluator::Uniform(_) | Evaluator::Family(_) => false,
+            Evaluator::Sum(_)
+            | Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
+            | Evaluator::Family(_)
+            | Evaluator::AtMost(_) => false,
         }
     }
 
@@ -268,6 +274,7 @@ impl Evaluator {
             Evaluator::Sampled(sampled) => Ok(sampled.second_hockey_stick(epsilon)),
             Evaluator::Uniform(uniform) => uniform.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
+            Evaluator::AtMost(_) => Ok(SecondEnclosure::trivial()),
         }
     }
 
@@ -280,8 +287,8 @@ impl Evaluator {
                 Ok(below?.or(above?))
             }
             Evaluator::Directions(both) => both.second_tradeoff(alpha),
-            // Of a part of a pair that is not symmetric, of which no trade-off function is requested.
-            Evaluator::Largest(_) => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
+            // Of a part of a pair that is not symmetric, of which no trade-off function is requested, and of a bound from above.
+            Evaluator::Largest(_) | Evaluator::AtMost(_) => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
             Evaluator::Sampled(sampled) => sampled.second_tradeoff(alpha),
             Evaluator::Uniform(uniform) => uniform.second_tradeoff(alpha),
@@ -303,6 +310,7 @@ impl Evaluator {
             Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
             Evaluator::Uniform(uniform) => uniform.ln_hockey_stick_approx(epsilon),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
+            Evaluator::AtMost(bound) => Ok(bound.ln_approx(epsilon)),
         }
     }
 }
@@ -408,6 +416,19 @@ impl DirectionsEvaluator {
         let lower = Float::with_val_round(BITS, lower, Round::Down).0;
         let note = Some("for pairs that are not symmetric these means bound from one side only");
         Ok(SecondEnclosure { value: Enclosure::new(lower, trivial.value.upper().clone()), by: Means::Moments, note })
+    }
+}
+
+/// Between that of a pair that is at least as private, and that of one that is at most as private; from zero where the first is beyond reach and the second a bound.
+fn between(both: &[Evaluator; 2], digits: u32, of: impl Fn(&Evaluator) -> Result<Answer>) -> Result<Answer> {
+    let [below, above] = both;
+    match (of(below), above) {
+        (Err(error), Evaluator::AtMost(_)) if error.is_beyond_reach() => {
+            let above = of(above)?;
+            // 0 <= delta.
+            Ok(Answer { value: above.value.hull(&Enclosure::double(0.0, 64)), met: false, ..above })
+        }
+        (own, _) => answer::between(own?, of(above)?, digits),
     }
 }
 

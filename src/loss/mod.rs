@@ -78,4 +78,5 @@ pub(crate) mod testing;
 mod timed;
 pub use crate::law::theta;
 pub(crate) mod uniform;
+pub mod upper;
 mod windows;

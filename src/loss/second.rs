@@ -129,6 +129,11 @@ impl SecondEnclosure {
         }
     }
 
+    /// Of a hockey stick of which these means know nothing.
+    pub(crate) fn trivial() -> Self {
+        SecondEnclosure::new(Enclosure::new(Float::new(64), Float::with_val(64, 1)), Means::Closed)
+    }
+
     /// The delta of all losses, where this is that of the finite ones.
     pub(crate) fn with_infinite_loss(self, infinite: &InfiniteLoss) -> Self {
         const DIGITS: u32 = 15;

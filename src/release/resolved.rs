@@ -111,8 +111,8 @@ pub struct Together {
     pub whole: Whole,
     /// Each release alone, under its name.
     pub parts: Vec<(String, Whole)>,
-    /// Every noise of theirs.
-    pub counts: Vec<Counts>,
+    /// Every noise of theirs, with the name of its release.
+    pub counts: Vec<(String, Counts)>,
     /// Why they may be more private than their account.
     pub may_be_more_private: Option<&'static str>,
     /// The conditions under which the account holds, in sentences.
@@ -122,9 +122,16 @@ pub struct Together {
 impl Together {
     /// The releases as a subject.
     pub fn resolved(self) -> Result<Resolved> {
-        let query = |counts: Counts| {
+        let is_one = self.parts.len() == 1;
+        let query = |(release, counts): (String, Counts)| {
             let composition = Composition::new([counts.clone()])?;
-            Ok(QueryPart { level: None, name: counts.to_string(), times: 1, counts, composition })
+            Ok(QueryPart {
+                level: Some(release).filter(|_| !is_one),
+                name: counts.to_string(),
+                times: 1,
+                counts,
+                composition,
+            })
         };
         let queries: Vec<QueryPart> = self.counts.into_iter().map(query).collect::<Result<_>>()?;
         let part = |(name, whole): (String, Whole)| {
@@ -154,6 +161,7 @@ fn one_way(whole: &Whole) -> Result<Composition> {
     match whole {
         Whole::Composition(one) => Ok(one.clone()),
         Whole::WorstPath(worst) => worst.composition((0, 0)),
+        Whole::ManyWays(many) => one_way(many.some()),
     }
 }
 
@@ -228,7 +236,7 @@ impl Resolved {
     /// All block paths or mixes of groups, if the whole is the worst of them.
     pub fn worst(&self) -> Option<&WorstPath> {
         match &self.whole {
-            Whole::Composition(_) => None,
+            Whole::Composition(_) | Whole::ManyWays(_) => None,
             Whole::WorstPath(worst) => Some(worst),
         }
     }
@@ -464,7 +472,7 @@ impl Resolved {
     pub fn deciding_composition(&self, answer: &Answer) -> Result<Composition> {
         match (&self.whole, answer.pair()) {
             (Whole::WorstPath(worst), Some(pair)) => worst.composition(pair),
-            (Whole::WorstPath(_), None) | (Whole::Composition(_), _) => Ok(self.total.clone()),
+            (Whole::WorstPath(_), None) | (Whole::Composition(_) | Whole::ManyWays(_), _) => Ok(self.total.clone()),
         }
     }
 

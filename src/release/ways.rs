@@ -70,6 +70,6 @@ pub(super) fn noise(total: &Composition, whole: &Whole, names: Option<&Names>) -
             let ends = worst.paths().first().into_iter().chain(worst.paths().last()).chain(worst.beside());
             Composition::new(ends.flat_map(|way| way.counts().iter().cloned()))
         }
-        (Whole::Composition(_) | Whole::WorstPath(_), _) => Ok(total.clone()),
+        (Whole::Composition(_) | Whole::WorstPath(_) | Whole::ManyWays(_), _) => Ok(total.clone()),
     }
 }

@@ -1,13 +1,15 @@
 //! A ledger as one account, and the same ledger with another entry or with other noise.
 
+use std::sync::Arc;
+
 use rug::Rational;
 
-use super::{Entry, Ledger, MOST_WITH_MIXES};
+use super::{Entry, Ledger, MOST_WITH_MIXES, gaussian};
 use crate::{
-    account::{Composition, Counts, Rho, Whole},
+    account::{Composition, Counts, Rho, Whole, paths::ManyWays},
     error::{Error, Result},
     law::Law,
-    loss::family::Units,
+    loss::{family::Units, parameter::Delta},
 };
 
 impl Entry {
@@ -46,14 +48,23 @@ impl Ledger {
             return Err(Error::unsuitable(why));
         }
         let ways = self.all_ways(|entry| Ok(entry.paths.clone()))?;
-        let mut accounts = self.accounts(ways, self.change()?)?;
-        match (accounts.pop(), accounts.is_empty()) {
-            (Some(only), true) => Ok(only),
-            (None, _) => Err(Error::EmptyComposition),
-            (Some(_), false) => Err(Error::unsuitable(
-                "the ways of a record through these releases differ in outputs that only one of two neighbors can have, or are not symmetric: they are no single account",
-            )),
+        single_account(self.accounts(ways, self.change()?)?)
+    }
+
+    /// The same, and where mixes of groups are too many to be composed, between the mix that is worst for each release alone at delta, and a bound for all of them.
+    pub fn whole_or_bound(&self, delta: &Delta) -> Result<Whole> {
+        let has_budget_alone = self.entries.iter().any(|entry| entry.paths.is_empty());
+        if has_budget_alone || self.combinations(|entry| entry.paths.len()) <= MOST_WITH_MIXES {
+            return self.whole();
         }
+        let (ways, of_mixes) = self.ways(delta)?;
+        let some = single_account(self.accounts(ways, self.change()?)?)?;
+        if of_mixes.is_empty() {
+            return Ok(some);
+        }
+        let rho = self.rho_of(|_| true)?;
+        let bound = gaussian::OfAll::new(&self.known(), rho.clone());
+        Ok(Whole::ManyWays(Box::new(ManyWays::new(some, Arc::new(bound), rho, of_mixes)?)))
     }
 
     /// The same with one more release.
@@ -84,5 +95,16 @@ impl Ledger {
             last.rho = Rho::new(Rational::from(&**largest * sides))?;
         }
         Ledger::new(entries, self.units)
+    }
+}
+
+/// The account, where there is one.
+fn single_account(mut accounts: Vec<Whole>) -> Result<Whole> {
+    match (accounts.pop(), accounts.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (None, _) => Err(Error::EmptyComposition),
+        (Some(_), false) => Err(Error::unsuitable(
+            "the ways of a record through these releases differ in outputs that only one of two neighbors can have, or are not symmetric: they are no single account",
+        )),
     }
 }

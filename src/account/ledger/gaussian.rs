@@ -19,16 +19,28 @@
 //! changed record leaves one way and enters another, and over a partition the largest of its parts. delta_G and G rise with rho, exp(-rho t^2) falls: each is taken at the end that is
 //! larger. No combination is composed, and none is left out.
 
-use std::{collections::BTreeMap, f64::consts::PI};
+use std::{
+    collections::BTreeMap,
+    f64::consts::PI,
+    fmt::{self, Debug, Formatter},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use libm::{exp, expm1, hypot, log, log1p};
 use rug::Rational;
 
 use crate::{
-    account::{Composition, Counts, profile::Account},
+    account::{
+        Composition, Counts,
+        conversions::{self, GaussianProfile},
+        profile::Account,
+    },
     error::Result,
     law::Law,
-    loss::parameter::Delta,
+    loss::{
+        parameter::{Delta, Rho},
+        upper::UpperProfile,
+    },
     numeric::{Enclosure, rational},
 };
 
@@ -76,6 +88,17 @@ pub(super) struct Combinations {
     change: Ways,
     least_rho: Rational,
     most_rho: Rational,
+    /// Bounds on |M_X - M_G| / G between heights that are a step apart, as many as were asked for.
+    differences: Mutex<Arc<Vec<f64>>>,
+}
+
+/// A bound on the profile of every combination of the ways of a ledger.
+pub(super) struct OfAll {
+    /// Where all noise is Gaussian.
+    combinations: Option<Combinations>,
+    rho: Rho,
+    /// A bound on the total variation distance, by rho.
+    distance: Enclosure,
 }
 
 impl Noise {
@@ -158,7 +181,8 @@ impl Combinations {
         }
         let change = Ways(vec![change.into_iter().flat_map(|ways| ways.0).flatten().collect()]);
         let (least_rho, most_rho) = (rho(releases, false), rho(releases, true));
-        Some(Combinations { noises, sides: releases.sides.into(), standing, partitions, change, least_rho, most_rho })
+        let (sides, differences) = (releases.sides.into(), Mutex::default());
+        Some(Combinations { noises, sides, standing, partitions, change, least_rho, most_rho, differences })
     }
 
     /// An upper bound on the sum over the counts of every combination: the sum of the largest of each release. Below `floor` any upper bound below it serves.
@@ -191,28 +215,81 @@ impl Combinations {
         far.min(smooth * expm1(self.most(&near, f64::NEG_INFINITY)))
     }
 
-    /// An upper bound on the epsilon at delta of every combination; `None` where nothing is known. `found` is an epsilon below which the truth is not.
-    pub(super) fn epsilon(&self, delta: &Delta, found: f64) -> Result<Option<Enclosure>> {
-        let (least, most) = (self.least_rho.to_f64(), self.most_rho.to_f64());
-        if !(1e-9..=1e4).contains(&most) || !found.is_finite() || delta.to_f64() < 1e-250 {
-            return Ok(None);
+    /// Whether the bounds of this file hold in doubles.
+    fn is_in_range(&self) -> bool {
+        (1e-9..=1e4).contains(&self.most_rho.to_f64())
+    }
+
+    /// The heights are multiples of it.
+    fn step(&self) -> f64 {
+        0.1 / (2.0 * self.most_rho.to_f64()).sqrt()
+    }
+
+    /// At least this many bounds on |M_X - M_G| / G between neighboring heights.
+    fn differences(&self, count: u32) -> Arc<Vec<f64>> {
+        let mut known = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < count as usize {
+            let (step, least) = (self.step(), self.least_rho.to_f64());
+            let mut more = known.to_vec();
+            for k in known.len() as u32..count {
+                more.push(self.difference(f64::from(k) * step, f64::from(k + 1) * step, least));
+            }
+            *known = Arc::new(more);
         }
-        let c = saddle(most, found.max(0.0));
-        // The integral of continuous noise is about this; the heights beyond the last are a thousandth of it, if the number of intervals allows it.
+        Arc::clone(&known)
+    }
+
+    /// ln of a bound on delta_X(epsilon) - delta_G(epsilon) by the integral at c, as a function of epsilon. The heights beyond the last add about the fraction 1 / `further` of
+    /// the integral of continuous noise, if the number of intervals allows it.
+    fn ln_excess(&self, c: f64, further: f64) -> impl Fn(f64) -> f64 {
+        let (least, most) = (self.least_rho.to_f64(), self.most_rho.to_f64());
+        // The integral of continuous noise is about this.
         let size = (PI / most).sqrt() / (2.0 * c * (c + 1.0));
-        let step = 0.1 / (2.0 * most).sqrt();
-        let intervals = (1000.0 / size / step).ceil().clamp(1.0, MOST_INTERVALS.into());
+        let step = self.step();
+        let intervals = (further / size / step).ceil().clamp(1.0, MOST_INTERVALS.into());
         let modulus = |t: f64| hypot(c, t) * hypot(c + 1.0, t);
+        let differences = self.differences(intervals as u32);
         let mut integral = 0.0;
-        for k in 0..intervals as u32 {
+        for (k, difference) in (0..intervals as u32).zip(&*differences) {
             let (from, to) = (f64::from(k) * step, f64::from(k + 1) * step);
-            integral += self.difference(from, to, least) * (to - from) / modulus(from);
+            integral += difference * (to - from) / modulus(from);
         }
         // |M_X| + |M_G| <= 2 G, and the integral of t^-2 from t on is 1 / t.
         let last = intervals * step;
         integral += (1.0 + exp(-least * last * last)) / last;
-        // ln of the excess at epsilon, rounded up.
-        let ln_excess = |epsilon: f64| (most * (c + c * c) - c * epsilon) + log(integral / PI) + MARGIN;
+        // Rounded up.
+        let ln_integral = log(integral / PI) + MARGIN;
+        move |epsilon: f64| (most * (c + c * c) - c * epsilon) + ln_integral
+    }
+
+    /// An upper bound on the profile of every combination at epsilon >= 0; `None` where nothing is known.
+    fn hockey_stick(&self, epsilon: &Rational) -> Result<Option<Enclosure>> {
+        const DIGITS: u32 = 15;
+        const FURTHER: f64 = 1e6;
+        // The largest exponent whose roundings the margin covers.
+        const MOST_EXPONENT: f64 = 1e4;
+        let (most, at) = (self.most_rho.to_f64(), epsilon.to_f64());
+        let c = saddle(most, at);
+        if !self.is_in_range() || most * (c + c * c) > MOST_EXPONENT || c * at > MOST_EXPONENT {
+            return Ok(None);
+        }
+        let excess = exp(self.ln_excess(c, FURTHER)(at)) * (1.0 + MARGIN) + f64::MIN_POSITIVE;
+        if !excess.is_finite() {
+            return Ok(None);
+        }
+        let continuous = GaussianProfile::new(Rho::new(self.most_rho.clone())?).delta(epsilon, DIGITS);
+        let of_all = continuous.add(&Enclosure::double(excess, 64));
+        Ok(Some(of_all.clamp(0.0, 1.0)))
+    }
+
+    /// An upper bound on the epsilon at delta of every combination; `None` where nothing is known. `found` is an epsilon below which the truth is not.
+    pub(super) fn epsilon(&self, delta: &Delta, found: f64) -> Result<Option<Enclosure>> {
+        let most = self.most_rho.to_f64();
+        if !self.is_in_range() || !found.is_finite() || delta.to_f64() < 1e-250 {
+            return Ok(None);
+        }
+        let c = saddle(most, found.max(0.0));
+        let ln_excess = self.ln_excess(c, 1000.0);
         // It falls by c with epsilon: from here on it is at most half of delta.
         let ln_half = log(delta.to_f64() / 2.0) - MARGIN;
         let from = found.max(0.0) + ((ln_excess(found.max(0.0)) - ln_half) / c).max(0.0);
@@ -225,6 +302,49 @@ impl Combinations {
         let continuous = Composition::new([Counts::gaussian(sigma2, 1, 1)?])?;
         let answer = continuous.epsilon(Delta::try_from(remaining)?, 10)?;
         Ok(Some(answer.value.max(&Enclosure::double(from, 64))))
+    }
+}
+
+impl OfAll {
+    /// Of all combinations of the ways of releases; `rho` is the largest.
+    pub(super) fn new(releases: &Releases, rho: Rho) -> OfAll {
+        let distance = conversions::zcdp_total_variation(&rho, 15);
+        OfAll { combinations: Combinations::of(releases), rho, distance }
+    }
+}
+
+impl Debug for OfAll {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OfAll").field("rho", &self.rho).finish_non_exhaustive()
+    }
+}
+
+impl UpperProfile for OfAll {
+    fn hockey_stick(&self, epsilon: &Rational) -> Result<Enclosure> {
+        let at = Enclosure::rational(epsilon, 128);
+        let by_rho = conversions::zcdp_hockey_stick(&self.rho, &self.distance, &at, 15)?;
+        let own = self.combinations.as_ref().map(|all| all.hockey_stick(epsilon)).transpose()?.flatten();
+        Ok(own.map_or_else(|| by_rho.clone(), |own| own.min(&by_rho)))
+    }
+
+    fn epsilon(&self, delta: &Delta) -> Result<Enclosure> {
+        let by_rho = conversions::zcdp_epsilon_best_order(&self.rho, delta)?.clamp(0.0, f64::INFINITY);
+        let near = GaussianProfile::new(self.rho.clone()).epsilon(delta, 6)?.lower().to_f64();
+        let own = self.combinations.as_ref().map(|all| all.epsilon(delta, 0.99 * near)).transpose()?.flatten();
+        Ok(own.map_or_else(|| by_rho.clone(), |own| own.min(&by_rho)))
+    }
+
+    fn ln_approx(&self, epsilon: &Rational) -> f64 {
+        crate::loss::gaussian::ln_hockey_stick_approx(&self.rho, epsilon)
+    }
+
+    fn proof(&self) -> &'static str {
+        match self.combinations {
+            Some(_) => {
+                "for the upper end, continuous Gaussian noise of the same rho, and by how much any mix of groups is less private"
+            }
+            None => "for the upper end, rho alone, as the mixes of groups are too many to be composed",
+        }
     }
 }
 

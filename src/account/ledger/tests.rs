@@ -293,9 +293,8 @@ fn a_bound_for_all_mixes_is_above_each_combination_and_close_to_the_worst() {
     assert!(gaussian::Combinations::of(&Ledger::new(vec![other], Units::Single).unwrap().known()).is_none());
 }
 
-#[test]
-fn where_mixes_are_too_many_the_upper_end_bounds_all_of_them() {
-    // 15 x 15 combinations, more than are composed; the mixes of both releases spend 1/2 and 3/4.
+/// 15 x 15 combinations, more than are composed; the mixes of both releases spend 1/2 and 3/4.
+fn too_many_mixes(units: Units) -> Ledger {
     let mixes = |rho: u32| -> Vec<Vec<String>> {
         (0..15)
             .map(|n| {
@@ -312,10 +311,61 @@ fn where_mixes_are_too_many_the_upper_end_bounds_all_of_them() {
         let mixes = mixes(rho);
         let mixes: Vec<Vec<&str>> = mixes.iter().map(|mix| mix.iter().map(String::as_str).collect()).collect();
         let mixes: Vec<&[&str]> = mixes.iter().map(|mix| &mix[..]).collect();
-        single(mixed(name, &mixes))
+        let entry = single(mixed(name, &mixes));
+        let sides = if units == Units::Pairs { 2_u32 } else { 1 };
+        Entry { rho: Rational::from(&*entry.rho * sides).try_into().unwrap(), ..entry }
     };
+    Ledger::new(vec![of("a", 2), of("b", 4)], units).unwrap()
+}
+
+/// As one account: no way is less private than it says at any epsilon, delta or type I error, and it is close to the worst.
+#[test]
+fn as_one_account_too_many_mixes_are_between_one_mix_and_a_bound_for_all() {
+    for units in [Units::Single, Units::Pairs] {
+        let ledger = too_many_mixes(units);
+        assert!(ledger.whole().is_err());
+        let delta: Delta = "1e-8".parse().unwrap();
+        let whole = ledger.whole_or_bound(&delta).unwrap();
+        let Whole::ManyWays(many) = &whole else { panic!("{whole:?}") };
+        assert_eq!(many.mixes().len(), 2);
+        let one = &ledger.entries()[0].paths;
+        let other = &ledger.entries()[1].paths;
+        // Some of the ways, the first and the last among them.
+        let ways = [(0, 0), (14, 14), (0, 14), (7, 3)].map(|(p, q)| {
+            let way = one[p].compose(&other[q]).unwrap();
+            if units == Units::Pairs {
+                way.compose(&one[14 - p].compose(&other[14 - q]).unwrap()).unwrap()
+            } else {
+                way
+            }
+        });
+        assert!(ways.iter().all(|way| *way.rho() <= whole.rho()));
+        let epsilon = whole.epsilon(&delta, 8).unwrap().value;
+        assert!(epsilon.upper().to_f64() <= 1.02 * epsilon.lower().to_f64(), "{epsilon}");
+        for way in &ways {
+            assert!(way.epsilon(&delta, 8).unwrap().value.lower() <= epsilon.upper());
+        }
+        for at in ["0", "1", "9/2"] {
+            let found = whole.delta(at, 8).unwrap().value;
+            assert!(found.upper().to_f64() <= 1.1 * found.lower().to_f64(), "{at}: {found}");
+            for way in &ways {
+                assert!(way.delta(at, 8).unwrap().value.lower() <= found.upper(), "{at}: {found}");
+            }
+        }
+        for alpha in [(1, 1000), (1, 3), (999_999, 1_000_000)].map(Rational::from) {
+            let found = whole.tradeoff(&alpha, 8).unwrap().value;
+            assert!(found.lower().to_f64() >= 0.8 * found.upper().to_f64(), "{alpha}: {found}");
+            for way in &ways {
+                assert!(way.tradeoff(&alpha, 8).unwrap().value.upper() >= found.lower(), "{alpha}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_mixes_are_too_many_the_upper_end_bounds_all_of_them() {
     let delta: Delta = "1e-8".parse().unwrap();
-    let ledger = Ledger::new(vec![of("a", 2), of("b", 4)], Units::Single).unwrap();
+    let ledger = too_many_mixes(Units::Single);
     let composed = ledger.composed(&delta, 10).unwrap();
     assert_eq!(composed.of_mixes.len(), 2);
     let value = composed.epsilon.unwrap().value;

@@ -36,6 +36,8 @@ pub(super) fn is_bounded(account: &Whole) -> bool {
     match account {
         Whole::Composition(one) => one.pure_epsilon().is_some(),
         Whole::WorstPath(worst) => worst.paths().iter().chain(worst.beside()).all(|path| path.pure_epsilon().is_some()),
+        // Known by a bound that has no largest loss.
+        Whole::ManyWays(_) => false,
     }
 }
 

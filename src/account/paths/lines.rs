@@ -6,7 +6,7 @@ use super::WorstPath;
 use crate::{
     account::{
         profile::Account,
-        supporting::{self, TRADEOFF},
+        supporting::{self, TRADEOFF, line},
         tradeoff,
     },
     error::{Error, Result},
@@ -95,12 +95,4 @@ fn family_of(evaluator: &Evaluator) -> Result<&FamilyEvaluator> {
         Evaluator::Between(both) => family_of(&both[1]),
         _ => Err(tradeoff::of_another_account()),
     }
-}
-
-/// The height at alpha of the line of slope -exp(epsilon) that supports every function with this largest delta(|epsilon|).
-pub(super) fn line(delta: &Enclosure, epsilon: &Rational, alpha: &Rational, bits: u32) -> Enclosure {
-    let rest = Enclosure::double(1.0, bits).sub(delta);
-    let (exp, alpha) = (Enclosure::rational(&epsilon.clone().abs(), bits).exp(), Enclosure::rational(alpha, bits));
-    // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
-    if *epsilon >= 0 { rest.sub(&exp.mul(&alpha)) } else { rest.sub(&alpha).div(&exp) }
 }

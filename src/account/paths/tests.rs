@@ -1,8 +1,8 @@
 use std::cell::Cell;
 
-use super::{lines::line, *};
+use super::*;
 use crate::{
-    account::{Stop, calibrate, crossing},
+    account::{Stop, calibrate, crossing, supporting::line},
     numeric::{Enclosure, rational::parse},
 };
 

@@ -336,7 +336,7 @@ impl FormalClaim {
 fn units_of(subject: &Resolved) -> Result<Vec<Vec<Group>>> {
     let units: Vec<Vec<Group>> = match &subject.whole {
         Whole::Composition(one) => vec![as_given(one)],
-        Whole::WorstPath(_) => {
+        Whole::WorstPath(_) | Whole::ManyWays(_) => {
             let paths = Paths::of(&subject.whole)?;
             paths.units().iter().map(|unit| paths.given_of_unit(unit).cloned().collect()).collect()
         }
