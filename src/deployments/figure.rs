@@ -69,8 +69,7 @@ fn shortened(name: &str) -> String {
 pub fn sheet(rows: &[Row]) -> Sheet {
     let mut sheet = Sheet::new(["name", "delta", "epsilon_lower", "epsilon_upper", "by", "right_of_100_at_most"]);
     for row in rows {
-        let ends = row.scale.epsilon.as_ref().map_or_else(Default::default, crate::chart::drawing::ends);
-        let [lower, upper] = ends;
+        let [lower, upper] = row.scale.epsilon_ends();
         let delta = row.scale.delta.to_string();
         sheet.push(vec![row.name.to_string(), delta, lower, upper, row.scale.by.clone(), row.scale.right_of_100()]);
     }

@@ -14,6 +14,7 @@ use crate::{
         compared::{Conversion, accountants},
         conversions,
     },
+    chart::drawing::ends,
     error::{Error, Result},
     law::Law,
     ledger::{LedgerEntry, Population},
@@ -116,11 +117,22 @@ impl OnScale {
         match (&self.epsilon, self.is_exact) {
             (None, _) => "-".to_string(),
             (Some(epsilon), true) => epsilon.shown(6),
-            (Some(epsilon), false) => {
-                let printed = self.as_printed.as_ref().map(rational::display);
-                format!("<= {}", printed.unwrap_or_else(|| epsilon.upper_text(6)))
-            }
+            (Some(epsilon), false) => format!("<= {}", self.bound_text(epsilon)),
         }
+    }
+
+    /// Both ends of epsilon as texts: of a bound zero, and the bound to the same digits as elsewhere.
+    pub fn epsilon_ends(&self) -> [String; 2] {
+        match (&self.epsilon, self.is_exact) {
+            (None, _) => Default::default(),
+            (Some(epsilon), true) => ends(epsilon),
+            (Some(epsilon), false) => ["0".to_string(), self.bound_text(epsilon)],
+        }
+    }
+
+    /// An upper bound, as it is printed or rounded up.
+    fn bound_text(&self, epsilon: &Enclosure) -> String {
+        self.as_printed.as_ref().map_or_else(|| epsilon.upper_text(6), rational::display)
     }
 
     /// How often of a hundred decisions an adversary is right at most, rounded up to two decimals.
