@@ -1,4 +1,4 @@
-//! What does an adversary learn? Bounds for all adversaries, and the information of one noisy count about one person.
+//! What does an adversary learn? Bounds for all adversaries, and the information of one noisy count about one record.
 
 use anyhow::Result;
 use dp_assay::{
@@ -58,7 +58,7 @@ pub fn cell_of_risk(prior: Option<&str>, delta: Option<&str>, digits: u32) -> St
     format!("release.risk({}{delta}, digits={digits})", text(prior.unwrap_or_default()))
 }
 
-/// The information in one noisy count for an adversary who knows everybody else.
+/// The information in one noisy count for an adversary who knows all other records.
 pub fn single(store: &Store, question: &Question) -> Result<Parts> {
     let args: single::Args = question.args()?;
     question.stop.check()?;
@@ -69,17 +69,17 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
     let what =
         origin.as_ref().map_or("one noisy count".to_string(), |origin| format!("one noisy count of {}", origin.title));
     let mut said = vec![format!(
-        "One person, one count: to an adversary who knows everybody else, {what} raises the belief that a given person counts there from {} to {} on \
-         average, if the person does. They then decide correctly {} % of the time.",
+        "One record, one count: to an adversary who knows all others, {what} raises the belief that a given record counts there from {} to {} on average, \
+         if it does. They then decide correctly {} % of the time.",
         rational::display(attack.prior()),
         average.marginal.shown(4),
         in_hundred_beside(&upper(&average.correct), &guessing(attack.prior())),
     )];
     if attack.shift() > 1 {
-        said.push(format!("The person changes this count by {}, as much as one record can.", attack.shift()));
+        said.push(format!("The record changes this count by {}, as much as one record can.", attack.shift()));
     }
     said.extend(average.threshold.map(|threshold| {
-        format!("They decide for the person if the released count exceeds the known one by {threshold} or more.")
+        format!("They decide that it counts there if the released count exceeds the known one by {threshold} or more.")
     }));
     let charts = match average.threshold {
         Some(_) => vec![chart(
@@ -97,7 +97,7 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
         said,
         charts,
         tables: vec![table(&averaged)],
-        assumed: vec!["For one count, the adversary knows the true count of everybody else.".to_string()],
+        assumed: vec!["For one count, the adversary knows the true count of all other records.".to_string()],
         ..Parts::default()
     })
 }
