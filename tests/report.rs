@@ -479,3 +479,64 @@ fn margins_and_the_yardstick_are_certified_numbers() {
     let (_, said) = page(folder.path(), &["--pure", "1", "--prior", "0.001"]);
     assert!(said.contains("right 99.9 % of the time") && !said.contains("right at most 100 %"), "{said}");
 }
+
+/// A release of which a record's fourteen groups can be of two kinds: fifteen mixes.
+const MIXED: &str = r#"
+title = "Groups of two kinds"
+source = "made up"
+neighbors = "add-remove"
+rho = 1
+sigma2_times_rho = 7
+[[mix]]
+name = "all"
+levels = ["all"]
+groups = 14
+kind = "detailed-only"
+most = 14
+[[level]]
+name = "all"
+rho = 1
+[[level.query]]
+name = "stage 1"
+proportion = "1/10"
+cells = 14
+[[level.query]]
+name = "stage 2"
+proportion = "9/10"
+cells = 14
+[[level.query]]
+name = "detailed-only"
+kind = "detailed-only"
+proportion = 1
+cells = 14
+"#;
+
+/// Two of them have more mixes than are composed: every number of the whole is between that of one mix and a bound for all.
+#[test]
+fn a_ledger_with_too_many_mixes_has_bounds_and_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a", "b"] {
+        fs::write(folder.path().join(format!("{name}.toml")), format!("name = \"{name}\"{MIXED}")).expect("written");
+    }
+    let ledger = folder.path().join("office.toml");
+    let population = "[[population]]\nname = 'people'\nneighbors = 'add-remove'\nreleases = ['a.toml', 'b.toml']\n";
+    let text = format!("name = 'office'\ntitle = 'Two'\nsource = 'made up'\nrule = 'They compose.'\n{population}");
+    fs::write(&ledger, text).expect("written");
+    let ledger = ledger.display().to_string();
+    let risk = json(&["risk", "bound", "--ledger", &ledger, "--prior", "1/2", "--delta", "1e-6"]);
+    let ends = |value: &Value| ["lower", "upper"].map(|end| value[end].to_string().parse::<f64>().expect("a number"));
+    let [lower, upper] = ends(&risk["correct_decision_upper"]);
+    // Of continuous noise of rho = 2 it is Phi(1) = 0.8413.
+    assert!(lower > 0.8412 && lower < upper && upper < 0.8420, "{risk}");
+    assert!(risk["status"] == "wider" && risk["guess"].to_string() == "0.5", "{risk}");
+    let args = ["--ledger", &ledger, "--delta", "1e-6", "--unit", "household"];
+    let (html, said) = page(folder.path(), &args);
+    check(&html);
+    assert!(said.contains("has an epsilon of at most 11.00") && said.contains("right at most 84.2 %"), "{said}");
+    assert!(
+        said.contains("published deployments about a household or a housing unit and all that is released"),
+        "{said}"
+    );
+    assert!(said.contains("Left out: How much noise could be spared?"), "{said}");
+    assert!(html.contains("the upper end bounds every mix") && html.contains("a / discrete Gaussian"), "{html}");
+}

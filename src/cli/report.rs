@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use self::{
     answers::{Answers, LeftOut, Private, Request, Spared, reduction},
     sheets::Sheets,
-    yardstick::Here,
+    yardstick::{Here, UnitName},
 };
 use super::{
     arguments::{number, quantity},
@@ -61,6 +61,9 @@ pub struct Args {
     /// The epsilon that is required at --delta: how much noise could be spared, or is missing, is computed for it
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
+    /// What a record is about: the published deployments of this unit are beside it
+    #[arg(long, value_name = "UNIT", value_enum, default_value = "person")]
+    unit: UnitName,
     /// Also audit the noise in a folder of noisy measurement files of the release, as `assay nmf audit` does
     #[arg(long, value_name = "DIR", requires_all = ["release", "out"])]
     nmf: Option<PathBuf>,
@@ -81,7 +84,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let prior = number("--prior", &args.prior)?;
     dp_assay::risk::check_prior(&prior).context("--prior")?;
     let required = args.epsilon.as_deref().map(|text| quantity::<Epsilon>("--epsilon", text)).transpose()?;
-    let request = Request { delta: quantity("--delta", &args.delta)?, prior, required, digits: args.format.digits };
+    let request = Request {
+        delta: quantity("--delta", &args.delta)?,
+        prior,
+        required,
+        about: args.unit.into(),
+        digits: args.format.digits,
+    };
     for (option, path) in [("--out", &args.out), ("--nist", &args.nist), ("--registry", &args.registry)] {
         if let Some(path) = path.as_ref().filter(|path| path.is_dir()) {
             bail!("{option}: {}: is a folder: give the name of a file", dp_assay::error::shown(path));

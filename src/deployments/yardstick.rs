@@ -29,6 +29,17 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// What it is about, after "a deployment about".
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Unit::Person => "a person and all that is released",
+            Unit::Household => "a household or a housing unit and all that is released",
+            Unit::PersonDay => "a person on a day",
+            Unit::Event => "an event or a report",
+            Unit::Establishment => "an establishment",
+        }
+    }
+
     /// That of a deployment; `None` where it is another one, or not stated.
     fn of(deployment: &Deployment) -> Option<Unit> {
         let (unit, per) = (deployment.unit.as_str(), deployment.per.as_str());
@@ -51,6 +62,8 @@ impl Unit {
 /// The published deployments of one unit at one delta.
 #[derive(Clone, Debug)]
 pub struct Yardstick {
+    /// The unit.
+    pub unit: Unit,
     /// Those with an epsilon at this delta, the smallest first.
     pub marks: Vec<Mark>,
     /// The names of those from whose publications no epsilon at this delta follows.
@@ -103,7 +116,7 @@ impl Yardstick {
             }
         }
         marks.sort_by(|a, b| a.most().cmp(&b.most()).then_with(|| a.name.cmp(&b.name)));
-        Ok(Yardstick { marks, silent })
+        Ok(Yardstick { unit, marks, silent })
     }
 
     /// The place of an epsilon among them.

@@ -86,6 +86,8 @@ pub fn table_with(
     let Table { caption, heading, rows, words, strong } = table;
     let all_words = words.len() == heading.len();
     let class = class.or(all_words.then_some("words"));
+    // On a telephone each row is a card, and its cells have the names of their columns.
+    let label_of = |column: usize| heading.get(column).filter(|name| !name.is_empty());
     let side = |column: usize| (column > 0 && !all_words && words.contains(&column)).then_some("text");
     html! {
         div.scroll tabindex="0" role="group" aria-label=(label) {
@@ -97,7 +99,7 @@ pub fn table_with(
                         tr class=[strong.contains(&at).then_some("whole")] {
                             @for (column, text) in row.iter().enumerate() {
                                 @if column == 0 { th scope="row" { (cell(at, column, text)) } }
-                                @else { td class=[side(column)] { (cell(at, column, text)) } }
+                                @else { td class=[side(column)] data-label=[label_of(column)] { (cell(at, column, text)) } }
                             }
                         }
                     }

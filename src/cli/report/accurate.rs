@@ -38,11 +38,10 @@ pub fn said(margins: &[(QueryPart, Margin)]) -> Vec<String> {
 
 /// A row for each query.
 pub fn table(margins: &[(QueryPart, Margin)]) -> Table {
-    let row = |(query, margin): &(QueryPart, Margin)| {
-        vec![query.place(), query.counts.law.in_words(), query.counts.law.to_string(), margin.shown(DIGITS)]
-    };
+    let row =
+        |(query, margin): &(QueryPart, Margin)| vec![query.place(), margin.shown(DIGITS), query.counts.law.to_string()];
     let caption = "The margin of error of a noisy count at 95 %: exact for integer noise, otherwise rounded up.";
-    Table::numbers(caption, &["", "noise", "parameters", "margin, 95 %"], margins.iter().map(row).collect())
+    Table::numbers(caption, &["", "margin, 95 %", "noise"], margins.iter().map(row).collect())
 }
 
 /// The assumptions.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Error, Result};
 use dp_assay::{
     account::{
-        Account, Delta, Epsilon, Whole,
+        Account, Answer, Delta, Epsilon, Whole,
         compared::{Against, Compared, Conversion, pure_epsilon},
         promise::{self, GridOf, Promise},
     },
@@ -32,6 +32,8 @@ pub struct Request {
     pub prior: Rational,
     /// The epsilon at that delta that is required, if one is.
     pub required: Option<Epsilon>,
+    /// What a record is about.
+    pub about: Unit,
     /// Relative widths of 10^-digits.
     pub digits: u32,
 }
@@ -166,7 +168,7 @@ impl Request {
         if subject.group > 1 {
             return left_out("The epsilon is that of a group of records, and published ones are those of one.");
         }
-        Ok(Ok(Yardstick::at(&self.delta, Unit::Person)?))
+        Ok(Ok(Yardstick::at(&self.delta, self.about)?))
     }
 
     /// The noise that could be spared at a published or required epsilon.
@@ -313,7 +315,9 @@ impl Drawn {
         let curve = subject.whole.curve(&points, DIGITS)?;
         let steep = subject.whole.curve(&grid(&Rational::new(), &end.min(STEEP.into()), LINES), DIGITS)?;
         let exact = |curve: &[dp_assay::account::Point]| -> Vec<(f64, f64)> {
-            curve.iter().map(|point| (point.epsilon.to_f64(), point.delta.value.approximate())).collect()
+            // Where an enclosure is wide, its upper end: in favour of the adversary.
+            let delta = |delta: &Answer| if delta.met { delta.value.approximate() } else { delta.value.doubles().1 };
+            curve.iter().map(|point| (point.epsilon.to_f64(), delta(&point.delta))).collect()
         };
         let (exact, mut lines) = (exact(&curve), exact(&steep));
         let steepest = lines.last().map_or(0.0, |point| point.0);

@@ -15,6 +15,7 @@ use maud::{Markup, html};
 use super::super::{
     epsilon,
     nmf::audit as noise,
+    of_ledger::ways_note,
     output::{change_in_words, exact_text},
     subject::{Resolved, decided},
 };
@@ -148,7 +149,10 @@ fn beside_published(request: &Request, subject: &Resolved, answers: &Answers) ->
         &yardstick::chart(yardstick, &here, &request.delta),
         "chart-yardstick",
         "The epsilon of this page among those of published deployments",
-        "Published deployments about a person and all that is released, and this page (a black diamond), the smallest epsilon first.",
+        &format!(
+            "Published deployments about {}, and this page (a black diamond), the smallest epsilon first.",
+            yardstick.unit.in_words()
+        ),
     )?;
     let below = table(&yardstick::table(yardstick, &here, &request.delta));
     Ok(view(
@@ -258,6 +262,7 @@ fn assumed(request: &Request, subject: &Resolved, answers: &Answers, is_audited:
                     "Privacy is about two data sets that are neighbors: " (relation) (subject.unit().repetitions()) ". A record is that of a person, or of a home if homes are \
                      counted. One record changes the counts as the release declares."
                     @if let Some(note) = subject.note() { " " (note) }
+                    @if let Some(note) = ways_note(subject) { " " (note) }
                 }
                 dt { "Delta: " (exact_text(&request.delta)) }
                 @match subject.may_be_more_private() {

@@ -40,10 +40,10 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
         let (bound, allowed) = (&line.bound, by.of(&line.bound));
         vec![
             line.name.clone(),
-            bound.correct.value.shown(6),
+            at_most(&bound.correct.value),
             allowed.correct.upper_text(6),
             words::in_hundred_beside(&words::upper(&bound.correct.value), &words::guessing(prior)),
-            bound.advantage.shown(6),
+            at_most(&bound.advantage),
             allowed.advantage.upper_text(6),
             bound.posterior_of_events.value.upper_text(12),
             allowed.posterior.upper_text(12),
@@ -53,6 +53,12 @@ pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
     let heading = ["", "right, at most", by, "in 100", "advantage", by, "posterior, at most", by];
     let caption = format!("Bounds for all adversaries, at a prior of {}.", exact_text(prior));
     Table::numbers(caption, &heading, found.lines().map(row).collect()).with_whole(!found.levels.is_empty())
+}
+
+/// A number whose column is of upper ends.
+fn at_most(value: &Enclosure) -> String {
+    const DIGITS: usize = 6;
+    if value.is_tight(DIGITS as u32) { value.shown(DIGITS) } else { value.upper_text(DIGITS) }
 }
 
 /// The least noise of each level; `may_be_less` as in [`of_epsilon`]. If there is only a whole, without Gaussian noise, there is no row.

@@ -3,7 +3,10 @@
 use dp_assay::{
     account::Delta,
     chart::{Axis, Figure, Ink, Series},
-    deployments::{Yardstick, yardstick::Mark},
+    deployments::{
+        Yardstick,
+        yardstick::{Mark, Unit},
+    },
     document::Table,
     numeric::Enclosure,
     release::subject::Resolved,
@@ -19,6 +22,28 @@ use super::{
 const HERE: &str = "this page";
 /// The most rows of a panel.
 const MOST: usize = 11;
+
+/// The unit of a record, by the names of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum UnitName {
+    Person,
+    Household,
+    PersonDay,
+    Event,
+    Establishment,
+}
+
+impl From<UnitName> for Unit {
+    fn from(name: UnitName) -> Unit {
+        match name {
+            UnitName::Person => Unit::Person,
+            UnitName::Household => Unit::Household,
+            UnitName::PersonDay => Unit::PersonDay,
+            UnitName::Event => Unit::Event,
+            UnitName::Establishment => Unit::Establishment,
+        }
+    }
+}
 
 /// The epsilon of the page.
 pub struct Here<'e> {
@@ -53,8 +78,9 @@ pub fn said(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Vec<String> {
         same => format!(", with the same {same}"),
     };
     let mut said = vec![format!(
-        "Of {known} published deployments about a person and all that is released, the number with a smaller epsilon{} at delta = {} is {}{same}, and \
+        "Of {known} published deployments about {}, the number with a smaller epsilon{} at delta = {} is {}{same}, and \
          with a larger one {}, by what is published about them.",
+        yardstick.unit.in_words(),
         if *is_bound { " than the upper bound of this page" } else { "" },
         exact_text(delta),
         place.smaller,
@@ -131,10 +157,16 @@ pub fn table(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Table {
 
 /// The assumptions.
 pub fn assumed(yardstick: &Yardstick) -> Vec<String> {
+    let of_one = match yardstick.unit {
+        Unit::Person => {
+            "It is one of a person, as those beside it are, only if a record holds everything that a person contributes; of a household, a day, an event or an establishment it has no place \
+             among them (--unit names another unit)."
+                .to_string()
+        }
+        unit => format!("It has a place among those beside it only if a record holds everything about {}.", unit.in_words()),
+    };
     let mut assumed = vec![
-        "The epsilon of this page is that of one record. It is one of a person, as those beside it are, only if a record holds everything that a person contributes; of a household, a day, an event \
-         or an establishment it has no place among them."
-            .to_string(),
+        format!("The epsilon of this page is that of one record. {of_one}"),
         "A part of a deployment, such as the tables of persons of a release, is not beside the whole.".to_string(),
         "Neighbor relations differ: replacing a record counts for more than adding one.".to_string(),
         "A smaller published epsilon is no requirement: how much privacy is needed depends on the data and on what else is known.".to_string(),
@@ -162,6 +194,7 @@ pub fn object(yardstick: &Yardstick, here: &Here) -> Value {
         })
     };
     json!({
+        "unit": yardstick.unit.in_words(),
         "smaller": place.smaller,
         "same": place.same,
         "larger": place.larger,
