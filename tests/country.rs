@@ -525,6 +525,16 @@ fn records_are_recognized_by_each_of_their_names() {
     let country = made();
     assert_eq!(draw(&country, "cef/44.csv", "d1", &[]).0, 0);
     assert_eq!(draw(&country, "cef/09.csv", "d2", &[]), (0, String::new()));
+    // A file or a folder that was renamed: the log of the old name is beside it, and what it is about is gone.
+    for (first, new) in
+        [("cef/44.csv", "cef/people.csv"), ("elsewhere/real.csv", "elsewhere/new.csv"), ("cef", "records")]
+    {
+        let country = made();
+        assert_eq!(draw(&country, first, "d1", &[]).0, 0);
+        fs::rename(country.path(first), country.path(new)).unwrap();
+        let (code, said) = draw(&country, new, "d2", &[]);
+        assert!(code == 2 && said.contains("drawn from before, once"), "{first}, {new}: {said}");
+    }
     // A hard link in another folder cannot be found, and the warning says so.
     fs::hard_link(country.path("cef/09.csv"), country.path("elsewhere/09.csv")).unwrap();
     let (code, said) = draw(&country, "elsewhere/09.csv", "d3", &[]);

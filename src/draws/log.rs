@@ -103,7 +103,7 @@ impl DrawLog {
     /// Reads a log; one that does not exist has no events.
     pub(super) fn read(path: PathBuf) -> Result<Self> {
         let text = crate::io::reading::read_text_if_there(&path)?.unwrap_or_default();
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let event = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|why| Error::DataFile {
                 file: crate::error::shown(&path),
@@ -112,7 +112,7 @@ impl DrawLog {
                 why: format!("is not an event of a run ({why}): the log of what was drawn must not be edited"),
             })
         };
-        let events = whole.lines().enumerate().map(event).collect::<Result<_>>()?;
+        let events = whole.split_terminator('\n').enumerate().map(event).collect::<Result<_>>()?;
         Ok(DrawLog { path, events })
     }
 

@@ -8,8 +8,8 @@
 //!
 //! Records have more than one name: a folder and the files in it, and links. Symbolic links are followed, and a draw from
 //! a folder is logged beside the targets of its links, too. A draw reads the logs of the folder above a file, of the files
-//! in a folder, and of hard links in the same folder. A hard link in another folder cannot be found; its existence is
-//! reported.
+//! in a folder, and of hard links in the same folder. Records may also be renamed: a draw reads the logs beside it whose
+//! records are gone. A hard link in another folder cannot be found; its existence is reported.
 
 use std::{
     fs::{self, OpenOptions},
@@ -76,6 +76,13 @@ impl RecordsLog {
             (related, hidden) = other_names(&real)?;
             related.push(parent.to_path_buf());
         }
+        // Records that were drawn from and are not there now may have been renamed to these.
+        match logged_in(parent) {
+            Ok(logged) => related.extend(logged.into_iter().filter(|name| !name.exists())),
+            Err(_) => {
+                hidden = hidden.or(Some("is the only one that is read, as its folder cannot be listed".to_string()))
+            }
+        }
         related.retain(|name| !own.contains(name));
         related.sort();
         related.dedup();
@@ -132,7 +139,7 @@ impl LogFile {
             read => read.map_err(|why| file_error(&path, why))?,
         };
         let is_torn = !text.is_empty() && !text.ends_with('\n');
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let draw = |(number, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|why| Error::DataFile {
                 file: crate::error::shown(&path),
@@ -141,7 +148,7 @@ impl LogFile {
                 why: format!("is not a draw ({why}): the log of what was drawn of these records must not be edited"),
             })
         };
-        let draws = whole.lines().enumerate().map(draw).collect::<Result<_>>()?;
+        let draws = whole.split_terminator('\n').enumerate().map(draw).collect::<Result<_>>()?;
         Ok(LogFile { path, draws, is_torn })
     }
 

@@ -118,9 +118,10 @@ impl Log {
 
     /// Reads the text of a log and checks the hashes of its lines.
     pub(super) fn parse(text: &str, file: &str) -> Result<Log> {
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let mut log = Log { file: file.to_string(), lines: Vec::new() };
-        for (place, text) in whole.lines().enumerate() {
+        // An empty last line is a change as well, and so is another form of line ends.
+        for (place, text) in whole.split_terminator('\n').enumerate() {
             let refuse = |why: String| Error::DataFile { file: file.to_string(), line: place + 1, column: 0, why };
             let line: LogLine = serde_json::from_str(text)
                 .map_err(|why| refuse(format!("is no entry that was added ({why}): the log must not be edited")))?;
@@ -250,6 +251,10 @@ mod tests {
             (format!("{}\n\n{}\n{}\n", lines[0], lines[1], lines[2]), 2),
             (format!("{}\n{}\n", lines[0], lines[0]), 2),
             (text.replacen("\"delta\"", "\"dleta\"", 1), 1),
+            (format!("{text}\n"), 4),
+            (format!("\n{text}"), 1),
+            (text.replace('\n', "\r\n"), 2),
+            (text.replacen('}', "} ", 1), 2),
         ] {
             assert_eq!(refused(&changed), at, "{changed}");
         }
