@@ -346,7 +346,7 @@ impl Survey {
     fn with_total(&self, belief: Belief, total: i64, whose: &str) -> Result<Belief> {
         belief.with_total(&self.problem, total as f64).map_err(|has| {
             let why = "by other exact totals and zeros: they contradict each other";
-            Error::conflict(format!("the exact total of {whose} is given as {total}, and is {has} {why}"))
+            Error::conflict(format!("the exact total of {whose} is given as {total}, and is {has:.3} {why}"))
         })
     }
 }

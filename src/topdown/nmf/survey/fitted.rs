@@ -177,7 +177,7 @@ impl Survey {
         }
         let (deviation, z) = (worst.variance.sqrt(), worst.residual.abs() / worst.variance.sqrt());
         let why = format!(
-            "is {z:.1} standard deviations of {deviation:.4} from the one that the noisy counts give, which is {} it by {}: noise of the \
+            "is {z:.1} standard deviations of {deviation:.4} from the one that the noisy counts give, which is {} it by {:.4}: noise of the \
              release leaves such residuals with a probability below {} (corrected for {} tests)",
             if worst.residual > 0.0 { "above" } else { "below" },
             worst.residual.abs(),

@@ -207,7 +207,7 @@ impl Survey {
             };
             let residual = fixed.map_err(|has| {
                 let why = format!(
-                    "is given as {total}, and is {has} by other exact totals and zeros: they contradict each other"
+                    "is given as {total}, and is {has:.3} by other exact totals and zeros: they contradict each other"
                 );
                 areas.refuse_total(area, &why)
             })?;
