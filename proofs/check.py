@@ -597,12 +597,12 @@ def of_tests(family, proofs, about, at, points, side):
     """(H) Both ends of the trade-off function, of a side P(not S) where Q(S) <= alpha. (P) Or of a posterior after events, by that of the other."""
     turned = side if about == "events" else -side  # the side of lines with a negative epsilon
     upper, lower = (Bounds(family, proofs, end, *((abs(x), turned if x < 0 else -turned) for x in points)) for end in ("upper", "lower"))
-    need(about == "beta" and not side or lower.many == 1, "the lower hints are about one unit, whose best test is meant")
+    need(about == "events" or not side or lower.many == 1, "the lower hints are about one unit, whose best test is meant")
     alpha, above = at["alpha"] if about == "beta" else 1 - at["probability"], [most for _, most in upper.prove()]
     least, most = tradeoff(alpha, points, above, [least for least, _ in lower.prove()])
     if about == "beta": return least, min(most, 1 - alpha)  # a rule that looks at nothing attains 1 - alpha
     p, q = at["prior"] * at["probability"], 1 - at["prior"]
-    return p / (p + q * min(most, at["probability"])), p / (p + q * max(least, 0))
+    return (lower.many == 1) * p / (p + q * min(most, at["probability"])), p / (p + q * max(least, 0))  # 0 where no unit need attain the other
 def of_outputs(at, epsilon, delta):
     """(P) The posterior at an l that losses exceed at most with the probability: P[L > l] <= delta(eps) / (1 - exp(eps - l)) for l > eps."""
     need(delta < at["probability"], "delta at the point of outputs is below the probability")

@@ -103,6 +103,23 @@ class Claims(unittest.TestCase):
         if is_false and (folder := os.environ.get("ASSAY_FORGED")):
             (Path(folder) / f"forged-{len(os.listdir(folder))}.json").write_bytes(data)
 
+    def test_a_posterior_of_several_units_is_bounded_from_above_alone(self):
+        """The largest delta is that of one unit at one line and of another at the next: no unit need have the function of all."""
+        whole = load("events-paths")
+        claim, proofs = whole["claim"], whole["proofs"]
+        self.assertTrue(claim["lower"] == "0" and len(proofs["lower"]) > 1 and len(claim["paths"]) > 1)
+        said = [one.check(sealed(whole)) for one in self.checkers]
+        self.assertTrue(all(lines == said[0] for lines in said))
+        for lower in ("1/1000000", claim["upper"]):
+            changed = copy.deepcopy(whole)
+            changed["claim"]["lower"] = lower
+            self.assert_refused(changed, lower, is_false=False)
+        # Nor do the lines about one of these units prove that the middle one is the highest.
+        for hints in proofs["lower"]:
+            changed = copy.deepcopy(whole)
+            changed["proofs"]["lower"] = [hints]
+            self.assert_refused(changed, hints["units"], is_false=False)
+
     def test_examples_are_proven_and_true(self):
         for name in (*TABLES, *SYMMETRIC):
             data = (EXAMPLES / f"{name}.json").read_bytes()

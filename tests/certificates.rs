@@ -223,6 +223,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("two-paths", &["--release", "proofs/examples/two-paths.toml", "--delta", "1e-6", "--digits", "5"]),
+    (
+        "events-paths",
+        &["--release", "proofs/examples/two-paths.toml", "--prior", "1/5", "--delta", "1/3", "--digits", "4"],
+    ),
     ("tradeoff", &["--discrete-gaussian", "5x10", "--alpha", "0.05", "--digits", "6"]),
     ("tradeoff-atoms", &["--discrete-laplace", "0.3x4@2", "--alpha", "0.25", "--digits", "6"]),
     (
@@ -635,4 +639,36 @@ fn outputs_are_certified_from_above() {
         assert!(message.contains(said), "{more:?}: {message}");
     }
     assert!(!Path::new(&rocq).exists());
+}
+
+/// Where the largest delta changes from one pair of block paths to another, three lines about one pair prove less, and those about all pairs bound a posterior from
+/// above alone.
+#[test]
+fn claims_about_block_paths_are_proven_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    let release = ["--release", "proofs/examples/two-paths.toml"];
+    let number = |value: &serde_json::Value| value.to_string().parse::<f64>().unwrap();
+    for at in ["1/2", "1/3", "1/50", "1e-3", "1e-6"] {
+        for (kind, options) in [
+            ("beta", &["--alpha", at][..]),
+            ("decision", &["--prior", at]),
+            ("events", &["--prior", "1/5", "--delta", at]),
+            ("outputs", &["--prior", "1/5", "--delta", at, "--of", "outputs"]),
+        ] {
+            let file = folder.path().join(format!("{kind}-{}.json", at.replace('/', "-")));
+            let answer = prove(&[&release[..], options, &["--digits", "6"]].concat(), &file);
+            if kind == "events" {
+                let said = json(&[&["risk", "bound"], &release[..], options].concat());
+                let (least, most) =
+                    (number(&said["posterior_events"]["lower"]), number(&said["posterior_events"]["upper"]));
+                let (lower, upper) = (number(&answer[kind]["lower"]), number(&answer[kind]["upper"]));
+                assert!(lower <= most && least <= upper && upper <= most + 1e-3, "{at}: {answer} {said}");
+            }
+            files.push(file.to_str().unwrap().to_string());
+        }
+    }
+    assert_eq!(files.len(), 20);
+    let Some(output) = python("check.py", &files.iter().map(String::as_str).collect::<Vec<_>>()) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -115,7 +115,25 @@ pub(super) fn posterior(
     direction: Option<Direction>,
     digits: u32,
 ) -> Result<Enclosure> {
-    Ok(risk::events::posterior_of_events_in(whole, direction, prior, probability, digits)?.value)
+    let value = risk::events::posterior_of_events_in(whole, direction, prior, probability, digits)?.value;
+    if value.is_tight(digits) || matches!(whole, Whole::Composition(_)) {
+        return Ok(value);
+    }
+    // Where the largest delta changes from one unit to another, three lines about all of them may bound it more closely.
+    let alpha = Rational::from(1 - &**probability);
+    let function = Function { whole, direction: direction.map(opposite), alpha: &alpha, is_of_one: false };
+    match Points::around(&function, digits) {
+        Ok(points) => Ok(value.min(&after(prior, probability, &points.value))),
+        Err(Error::Unprovable { .. }) => Ok(value),
+        Err(error) => Err(error),
+    }
+}
+
+/// The posterior after an event of this probability, from the least probability of such an event under the second data set.
+fn after(prior: &Rational, probability: &Delta, against: &Enclosure) -> Enclosure {
+    let real = |value: Rational| Enclosure::rational(&value, against.lower().prec());
+    let joint = real(Rational::from(prior * &**probability));
+    joint.div(&joint.add(&real(Rational::from(1 - prior)).mul(&against.clone().clamp(0.0, 1.0))))
 }
 
 /// Hints for it: the least probability of such an event under the second data set is a point of the other direction's trade-off function.
@@ -131,33 +149,48 @@ pub(super) fn of_events(
     let ends = Ends { lower: Rational::new(), upper: Rational::from(1) };
     let mut claim = Claim::new(subject, question, ends)?.of(direction)?;
     let alpha = Rational::from(1 - &**probability);
-    let function = Function { whole: &subject.whole, direction: direction.map(opposite), alpha: &alpha };
-    let Points { epsilons, value: against, room } = Points::around(&function, digits)?;
-    let (rest, bits) = (Rational::from(1 - prior), against.lower().prec());
-    let real = |value: Rational| Enclosure::rational(&value, bits);
-    let joint = Rational::from(prior * &**probability);
+    let of =
+        |is_of_one| Function { whole: &subject.whole, direction: direction.map(opposite), alpha: &alpha, is_of_one };
+    let one = Points::around(&of(true), digits);
+    // Where the largest delta changes from one unit to another, no unit need have the function of all: it bounds the posterior from above alone.
+    let all = match &one {
+        Ok(one) if one.value.is_tight(digits) => None,
+        Err(error) if error.is_fatal() => None,
+        _ if claim.paths.units().len() == 1 => None,
+        _ => Some(Points::around(&of(false), digits)),
+    };
+    let (function, found) = match (one, all) {
+        (one, None) => (of(true), one),
+        (Err(_), Some(all)) => (of(false), all),
+        (Ok(one), Some(Ok(all))) if all.is_above(&one, digits) => (of(false), Ok(all)),
+        (one, Some(_)) => (of(true), one),
+    };
+    let Points { epsilons, value: against, room } = found?;
+    let (rest, joint) = (Rational::from(1 - prior), Rational::from(prior * &**probability));
     // d posterior / d a is -(1 - p) p d / (p d + (1 - p) a)^2.
     let slope = (joint.to_f64() * rest.to_f64()) / (joint.to_f64() + rest.to_f64() * against.approximate()).pow(2);
-    let false_alarm = real(rest).mul(&against.clamp(0.0, 1.0));
-    let value = real(joint.clone()).div(&real(joint).add(&false_alarm));
-    let outward = Outward::new(&value, digits)?;
-    claim.ends = Ends { lower: outward.lower, upper: outward.upper.min(Rational::from(1)) };
+    let outward = Outward::new(&after(prior, probability, &against), digits)?;
+    let lower = if function.is_of_one { outward.lower } else { Rational::new() };
+    claim.ends = Ends { lower, upper: outward.upper.min(Rational::from(1)) };
     let error = room.min(outward.room.to_f64() / slope) / 16.0;
-    proven_at(&subject.whole, claim, epsilons, error, digits)
+    proven_at(&function, claim, epsilons, error, digits)
 }
 
 /// The hints of a claim about a trade-off function, from its three points and the error that its deltas may have.
 pub(super) fn proven_at(
-    whole: &Whole,
+    function: &Function,
     claim: Claim,
     epsilons: [Rational; 3],
     error: f64,
     digits: u32,
 ) -> Result<Found> {
-    let epsilon = epsilons[1].clone().abs();
+    let (whole, epsilon) = (function.whole, epsilons[1].clone().abs());
     let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
     let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: libm::log(error) };
     let upper = parts::all(&claim.paths, aim)?;
-    let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
+    let lower = match function.is_of_one {
+        true => vec![lower_hints(&claim.paths, whole, aim, digits)?],
+        false => parts::lower_hints_at(&claim.paths, whole, (aim, &epsilons), digits)?,
+    };
     Ok(Found { claim, lower, upper, points: Some(epsilons.into()) })
 }

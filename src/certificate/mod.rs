@@ -268,14 +268,14 @@ impl Certificate {
         direction: Option<Direction>,
         digits: u32,
     ) -> Result<Certificate> {
-        let function = Function { whole: &subject.whole, direction, alpha };
+        let function = Function { whole: &subject.whole, direction, alpha, is_of_one: direction.is_some() };
         let Points { epsilons, value, room } = Points::around(&function, digits)?;
         let outward = Outward::new(&value, digits)?;
         // A test that looks at nothing has this error.
         let ends = Ends { lower: outward.lower, upper: outward.upper.min(Rational::from(1 - alpha)) };
         let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?.of(direction)?;
         let error = room.min(outward.room.to_f64()) / 16.0;
-        Self::of_found(subject, decisions::proven_at(&subject.whole, claim, epsilons, error, digits)?)
+        Self::of_found(subject, decisions::proven_at(&function, claim, epsilons, error, digits)?)
     }
 
     fn of_found(subject: &Resolved, found: decisions::Found) -> Result<Certificate> {

@@ -50,13 +50,34 @@ pub(super) fn lower(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result
 
 /// Hints for the unit whose delta is the largest.
 pub(super) fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hints> {
+    let unit = worst_unit(paths, whole, aim.epsilon, digits)?;
+    lower(paths, &unit, aim, paths.units().len() > 1)
+}
+
+/// Hints for each unit whose delta is the largest at one of these epsilons.
+pub(super) fn lower_hints_at(
+    paths: &Paths,
+    whole: &Whole,
+    (aim, epsilons): (Aim, &[Rational]),
+    digits: u32,
+) -> Result<Vec<Hints>> {
+    let mut units = Vec::new();
+    for epsilon in epsilons {
+        let unit = worst_unit(paths, whole, &epsilon.clone().abs(), digits)?;
+        if !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
+    units.iter().map(|unit| lower(paths, unit, aim, paths.units().len() > 1)).collect()
+}
+
+/// The unit whose delta is the largest at an epsilon.
+fn worst_unit(paths: &Paths, whole: &Whole, epsilon: &Rational, digits: u32) -> Result<Unit> {
     let pair = match whole {
         Whole::Composition(_) | Whole::ManyWays(_) => None,
-        Whole::WorstPath(_) => whole.evaluator().hockey_stick(aim.epsilon, digits + MORE)?.pair(),
+        Whole::WorstPath(_) => whole.evaluator().hockey_stick(epsilon, digits + MORE)?.pair(),
     };
-    let units = paths.units();
-    let unit = paths.unit_of(whole, pair).unwrap_or_else(|| units[0].clone());
-    lower(paths, &unit, aim, units.len() > 1)
+    Ok(paths.unit_of(whole, pair).unwrap_or_else(|| paths.units()[0].clone()))
 }
 
 /// Hints for one unit.
@@ -110,9 +131,11 @@ fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
     /// The first class is below this share of the largest delta, and each next one this much closer to it.
     const FIRST: f64 = 0.4;
     const CLOSER: f64 = 4.0;
+    /// Doubles do not tell which of two deltas is larger that differ by less than 1e-9 of them: these are in the last class.
+    const MOST: i32 = 14;
     let below = |class: i32| (1.0 - FIRST) * CLOSER.powi(-class);
     // The margin of the last class is that of the claim itself.
-    let last = (0..30).find(|&class| aim.ln_delta + libm::log(below(class) / 3.0) <= aim.ln_error).unwrap_or(30);
+    let last = (0..MOST).find(|&class| aim.ln_delta + libm::log(below(class) / 3.0) <= aim.ln_error).unwrap_or(MOST);
     let mut classes: Vec<Vec<Unit>> = vec![Vec::new(); last as usize + 1];
     for unit in units {
         let short = 1.0 - libm::exp(ln_delta(paths, &unit, aim.epsilon)? - aim.ln_delta);

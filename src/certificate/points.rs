@@ -3,16 +3,18 @@
 //! f(alpha) is the greatest height 1 - delta(eps) - exp(eps) alpha of a line, a concave function of exp(eps). If the middle one of three
 //! heights is the greatest, no line is higher than the adjacent chords allow.
 
-use rug::{Float, Rational};
+use rug::{Float, Rational, ops::Pow};
 
 use super::{
     claim::TOO_MANY_MIXES,
     direction::{delta_of, ln_delta_of, opposite},
+    ends,
 };
 use crate::{
     account::{Account, Whole, supporting},
     error::{Error, Result},
     law::Direction,
+    loss::evaluator::Evaluator,
     numeric::{Enclosure, rational},
 };
 
@@ -20,6 +22,8 @@ use crate::{
 const BITS: u32 = 512;
 /// Digits of a delta in addition to those of the claim.
 const MORE: u32 = 8;
+/// Digits of an enclosure by points, in addition to those of the claim, which are enough.
+const TIGHTER: u32 = 3;
 
 /// Three values of epsilon, and the enclosure that they prove.
 #[derive(Clone, Debug)]
@@ -32,10 +36,14 @@ pub(super) struct Points {
     pub room: f64,
 }
 
-/// exp(eps), and the height of the line, up to rounding and the width of delta.
+/// The reason why no three lines prove an enclosure.
+const NO_LINES: &str = "no three lines are found of which the middle one is the highest at this alpha";
+
+/// exp(eps) up to rounding, and both ends of the height of the line, by those of delta.
 struct Line {
     exp: Float,
-    height: Float,
+    lower: Float,
+    upper: Float,
 }
 
 /// A trade-off function at a type I error: that of both directions, or the least P(not S) where Q(S) <= alpha with P the law of one.
@@ -43,12 +51,24 @@ pub(super) struct Function<'a> {
     pub whole: &'a Whole,
     pub direction: Option<Direction>,
     pub alpha: &'a Rational,
+    /// Of several units, whether the least function of a single one is meant: it is not below that of the larger delta of all, which no unit need have.
+    pub is_of_one: bool,
 }
 
 impl Function<'_> {
     /// The direction whose delta a line has: of negative eps, which are mirrored, that of the other.
     fn direction_at(&self, is_mirrored: bool) -> Option<Direction> {
         if is_mirrored { self.direction.map(opposite) } else { self.direction }
+    }
+
+    /// The unit whose function is meant: the one with the largest delta at the middle line, as for the hints of a lower end.
+    fn unit_at(&self, center: &Rational, digits: u32) -> Result<Option<Whole>> {
+        let Whole::WorstPath(worst) = self.whole else { return Ok(None) };
+        if !self.is_of_one {
+            return Ok(None);
+        }
+        let pair = worst.evaluator().hockey_stick(&center.clone().abs(), digits + ends::MORE)?.pair();
+        pair.map(|pair| Ok(Whole::Composition(worst.composition(pair)?))).transpose()
     }
 }
 
@@ -62,31 +82,49 @@ impl Points {
             return Err(Error::out_of_range("alpha", rational::display(alpha), expected));
         }
         let evaluator = whole.evaluator();
-        let line = |epsilon: &Rational| -> Result<Line> {
+        let line = |epsilon: &Rational, own: Option<&Whole>| -> Result<Line> {
             let direction = function.direction_at(*epsilon < 0);
-            let delta = delta_of(&evaluator, direction, &epsilon.clone().abs(), digits + MORE)?;
-            let middle = (delta.lower().clone() + delta.upper()) / 2_u32;
+            let of = |evaluator: &Evaluator| delta_of(evaluator, direction, &epsilon.clone().abs(), digits + MORE);
+            // Upper bounds are about all units, lower ones about the one that is meant.
+            let delta = of(&evaluator)?;
+            let least = own
+                .map(|own| of(&own.evaluator()))
+                .transpose()?
+                .map_or(delta.lower().clone(), |own| own.lower().clone());
             let exp = Float::with_val(BITS, epsilon).exp();
-            let rest = Float::with_val(BITS, 1) - Float::with_val(BITS, middle);
-            let height = if *epsilon >= 0 { rest - exp.clone() * alpha } else { exp.clone() * (rest - alpha) };
-            Ok(Line { exp, height })
+            let height = |delta: &Float| {
+                let rest = Float::with_val(BITS, 1) - Float::with_val(BITS, delta);
+                if *epsilon >= 0 { rest - exp.clone() * alpha } else { exp.clone() * (rest - alpha) }
+            };
+            let (lower, upper) = (height(delta.upper()), height(&least));
+            Ok(Line { exp, lower, upper })
         };
+        let has_many_units = matches!(whole, Whole::WorstPath(_));
         let mut best: Option<Points> = None;
         for center in centers(function)? {
+            let own = function.unit_at(&center, digits)?;
+            let line = |epsilon: &Rational| line(epsilon, own.as_ref());
             let middle = line(&center)?;
             for decimals in 1..=digits + 4 {
                 let width = Rational::from((1, rug::Integer::from(rug::Integer::u_pow_u(10, decimals))));
                 let epsilons = [Rational::from(&center - &width), center.clone(), Rational::from(&center + &width)];
                 let found = enclosed(epsilons.clone(), [&line(&epsilons[0])?, &middle, &line(&epsilons[2])?]);
                 let closer = |points: &Points| best.as_ref().is_none_or(|best| points.width() < best.width());
-                if let Some(points) = found.filter(closer) {
-                    best = Some(points);
+                let Some(points) = found.filter(closer) else { continue };
+                // Lines that are closer together need more work of a checker, for each unit.
+                if has_many_units && points.value.is_tight(digits + TIGHTER) {
+                    return Ok(points);
                 }
+                best = Some(points);
             }
         }
-        best.ok_or_else(|| Error::Unprovable {
-            why: "no three lines are found of which the middle one is the highest at this alpha".into(),
-        })
+        best.ok_or_else(|| Error::Unprovable { why: NO_LINES.into() })
+    }
+
+    /// Whether its lower end is above that of other points by more than the requested digits.
+    pub(super) fn is_above(&self, other: &Points, digits: u32) -> bool {
+        let gap = self.value.lower().clone() - other.value.lower();
+        gap * Float::with_val(BITS, 10).pow(digits) > *self.value.lower()
     }
 
     fn width(&self) -> Float {
@@ -94,22 +132,22 @@ impl Points {
     }
 }
 
-/// The enclosure of three lines; `None` if the middle one is not the highest by a margin.
+/// The enclosure of three lines; `None` if the middle one is not proven to be the highest: lines that are too close differ by less than the errors of delta.
 fn enclosed(epsilons: [Rational; 3], [x, y, z]: [&Line; 3]) -> Option<Points> {
-    let (left, right) = (y.height.clone() - &x.height, y.height.clone() - &z.height);
-    let least = left.clone().min(&right);
-    if least <= 0 || y.height <= 0 {
+    let least = y.lower.clone() - x.upper.clone().max(&z.upper);
+    if least <= 0 || y.lower <= 0 {
         return None;
     }
     let (before, after) = (y.exp.clone() - &x.exp, z.exp.clone() - &y.exp);
+    let (left, right) = (y.upper.clone() - &x.lower, y.upper.clone() - &z.lower);
     let above = (left * &after / &before).max(&(right * &before / &after));
-    let upper = y.height.clone() + above;
-    // A quarter of the margin, less the error of the digits of delta.
+    let upper = y.upper.clone() + above;
+    // A quarter of the margin: the errors of a checker's bounds are beside those of the digits of delta.
     let room = least.to_f64() / 4.0;
-    Some(Points { epsilons, value: Enclosure::new(y.height.clone(), upper), room })
+    Some(Points { epsilons, value: Enclosure::new(y.lower.clone(), upper), room })
 }
 
-/// The likely places of the greatest height: from a search in doubles, and at the nearest loss, where lines meet on a lattice.
+/// The likely places of the greatest height: from a search in doubles, at the nearest loss, where lines meet on a lattice, and of several units where their deltas do.
 fn centers(function: &Function) -> Result<Vec<Rational>> {
     let &Function { whole, alpha, .. } = function;
     let mut own = match whole {
@@ -121,6 +159,10 @@ fn centers(function: &Function) -> Result<Vec<Rational>> {
         return Ok(vec![highest_approx(function)?]);
     }
     let mut centers = Vec::new();
+    // Far fewer digits than those of a double suffice for a value that is not a loss.
+    let scale = 1_u64 << 40;
+    let short =
+        |epsilon: &Rational| Rational::from((Rational::from(epsilon * scale).round().into_numer_denom().0, scale));
     for _ in 0..2 {
         // Beyond one half doubles know the complement of alpha better.
         let epsilon = match *alpha > Rational::from((1, 2)) {
@@ -129,13 +171,15 @@ fn centers(function: &Function) -> Result<Vec<Rational>> {
         };
         let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
         let loss = own.loss().at_most(&Rational::from(&epsilon + &half));
-        // Far fewer digits than those of a double suffice for a value that is not a loss.
-        let scale = 1_u64 << 40;
-        centers = vec![Rational::from((Rational::from(&epsilon * scale).round().into_numer_denom().0, scale)), loss];
+        centers = vec![short(&epsilon), loss];
         let Whole::WorstPath(worst) = whole else { break };
         let at = epsilon.abs();
         let Some(pair) = worst.evaluator().hockey_stick(&at, 6)?.pair() else { break };
         own = worst.composition(pair)?;
+    }
+    if matches!(whole, Whole::WorstPath(_)) && !function.is_of_one {
+        // The highest line may be where another unit has the largest delta, between the highest ones of both.
+        centers.push(short(&highest_approx(function)?));
     }
     centers.dedup();
     Ok(centers)

@@ -441,8 +441,9 @@ fn ends_in_words(claim: &Claim) -> (String, String) {
         Question::Scale { .. } => {
             (format!("enough: all noise times {upper}"), format!("not enough: all noise times {lower}"))
         }
-        Question::Outputs { .. } => {
-            (format!("outputs <= {upper}"), "outputs >= 0: from below nothing is claimed".to_string())
+        question @ (Question::Outputs { .. } | Question::Events { .. }) if claim.ends.lower == 0 => {
+            let about = question.about();
+            (format!("{about} <= {upper}"), format!("{about} >= 0: from below nothing is claimed"))
         }
         question => (format!("{} <= {upper}", question.about()), format!("{} >= {lower}", question.about())),
     }

@@ -165,7 +165,8 @@ fn of_events(
         "An adversary who knows everything else, considers {}, and has a prior probability of {prior} for {answer}, has a posterior probability of at most {upper} for it after every event that then has at least probability {least}.",
         question(subject)
     )];
-    if is_exact {
+    // Of block paths that differ an upper end alone may be certified.
+    if is_exact && number.ends[0].as_ref().is_none_or(|lower| *lower > 0) {
         said.push(format!(
             "After some event that has at least probability {least} with {answer}, its posterior probability from a prior of {prior} is at least {lower}."
         ));

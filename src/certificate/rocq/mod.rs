@@ -188,7 +188,8 @@ impl FormalClaim {
             Question::Epsilon { delta } => subject.whole.epsilon(delta, digits + MORE)?.value,
             Question::Delta { epsilon } => subject.whole.delta(epsilon, digits + MORE)?.value,
             Question::Beta { alpha } => {
-                let points = Points::around(&Function { whole: &subject.whole, direction: None, alpha }, digits)?;
+                let function = Function { whole: &subject.whole, direction: None, alpha, is_of_one: false };
+                let points = Points::around(&function, digits)?;
                 lines = Some(points.epsilons);
                 points.value
             }
