@@ -37,6 +37,11 @@ pub(super) fn delta(composition: &Composition, ratio: &Rational) -> Option<[Rati
 
 /// The smallest type II error of tests of type I error alpha, of both directions.
 pub(super) fn type_two(composition: &Composition, alpha: &Rational) -> Option<Rational> {
+    type_two_of_directions(composition, alpha).map(|[remove, add]| remove.min(add))
+}
+
+/// The same of tests of absence against presence, as where a record is removed, and of presence against absence.
+pub(super) fn type_two_of_directions(composition: &Composition, alpha: &Rational) -> Option<[Rational; 2]> {
     let of = |one: &Listed| -> Rational {
         // The test rejects where the ratio is largest, and at the last of these ratios as often as alpha allows.
         let (mut left, mut missed) = (alpha.clone(), Rational::from(1 - &one.infinite));
@@ -50,7 +55,9 @@ pub(super) fn type_two(composition: &Composition, alpha: &Rational) -> Option<Ra
         }
         missed
     };
-    listed(composition)?.iter().flatten().map(of).min()
+    let each = listed(composition)?;
+    let least = |direction: usize| each.iter().map(|both| of(&both[direction])).min();
+    Some([least(0)?, least(1)?])
 }
 
 #[cfg(all(test, feature = "mechanisms"))]

@@ -19,7 +19,7 @@ use crate::{
         parameter::{Delta, Epsilon, Rho},
         second::SecondEnclosure,
     },
-    numeric::{Enclosure, parallel, rational},
+    numeric::{Enclosure, parallel, precision, rational},
 };
 
 /// A mechanism, or the worst of many, with an exact privacy account: what the functions of this module need to know of it.
@@ -66,9 +66,12 @@ pub trait Account: Sync {
         digits: u32,
     ) -> Result<Option<[Answer; 2]>> {
         let both = tradeoff::of_directions(&losses(self), evaluator, alpha, digits)?;
-        confirmed_both(self, both, |defined, direction, answer| {
+        let both = confirmed_both(self, both, |defined, direction, answer| {
             defined.confirmed_tradeoff_of(direction, alpha, answer, digits)
-        })
+        })?;
+        let Some([remove, add]) = both else { return Ok(None) };
+        let of = |direction, answer| self.settled_type_two(Some(direction), alpha, answer, digits);
+        Ok(Some([of(Direction::Remove, remove)?, of(Direction::Add, add)?]))
     }
 
     /// The same of one direction alone.
@@ -81,9 +84,34 @@ pub trait Account: Sync {
     ) -> Result<Option<Answer>> {
         let answer = tradeoff::of_direction(&losses(self), evaluator, direction, alpha, digits)?;
         let of_one = |answer| {
-            confirmed(self, answer, |defined, answer| defined.confirmed_tradeoff_of(direction, alpha, answer, digits))
+            let answer = confirmed(self, answer, |defined, answer| {
+                defined.confirmed_tradeoff_of(direction, alpha, answer, digits)
+            })?;
+            self.settled_type_two(Some(direction), alpha, answer, digits)
         };
         answer.map(of_one).transpose()
+    }
+
+    /// A type II error of tests of one direction, or of both, below the requested precision: the exact fraction where all outcomes are listed, as of tables.
+    fn settled_type_two(
+        &self,
+        direction: Option<Direction>,
+        alpha: &Rational,
+        answer: Answer,
+        digits: u32,
+    ) -> Result<Answer> {
+        if answer.met {
+            return Ok(answer);
+        }
+        let both = self.single().and_then(|composition| exact::type_two_of_directions(composition, alpha));
+        let Some([remove, add]) = both else { return Ok(answer) };
+        let exact =
+            direction.map_or_else(|| remove.clone().min(add.clone()), |one| one.of([remove.clone(), add.clone()]));
+        if !answer.value.contains(&exact) {
+            return Err(Error::Contradiction { what: "a type II error (by an engine and by all outcomes)" });
+        }
+        let value = Enclosure::rational(&exact, precision::bits(digits, 64));
+        Ok(Answer { met: true, value, proof: Proof::bound("all outcomes are listed: the error is an exact fraction") })
     }
 
     /// Where the pair of neighbors is not symmetric: the convex hull of the trade-off functions of both directions, which f-DP composes. It bounds both from below.
@@ -511,7 +539,8 @@ impl Account for Composition {
 
     fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
         let answer = tradeoff::by(self, evaluator, alpha, digits)?;
-        confirmed(self, answer, |defined, answer| defined.confirmed_tradeoff(alpha, answer, digits))
+        let answer = confirmed(self, answer, |defined, answer| defined.confirmed_tradeoff(alpha, answer, digits))?;
+        self.settled_type_two(None, alpha, answer, digits)
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
