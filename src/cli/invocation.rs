@@ -76,6 +76,8 @@ const INPUTS: &[(&str, Kind)] = &[
     ("truth", Kind::Confidential),
     ("units", Kind::Confidential),
     ("verify_output", Kind::Public),
+    ("with", Kind::Public),
+    ("without", Kind::Public),
 ];
 
 /// The words after the program, and their meaning.

@@ -28,6 +28,13 @@ pub fn found_nothing(args: &[&str]) -> String {
     ended(args, 1)
 }
 
+/// What is said where there is no answer, for this reason: with exit status 1 where no epsilon is finite, else with 2.
+pub fn unanswered(args: &[&str], why: &str) -> String {
+    let message = if why.starts_with("no epsilon is finite") { found_nothing(args) } else { refusal(args) };
+    assert!(message.contains(why), "{args:?}: {message}");
+    message
+}
+
 fn ended(args: &[&str], status: i32) -> String {
     let output = assay(args).timeout(Duration::from_secs(60)).assert().code(status).get_output().clone();
     assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");

@@ -29,8 +29,19 @@ pub fn said(margins: &[(QueryPart, Margin)]) -> Vec<String> {
             most.0.place()
         ),
     };
+    // Of some noise no margin is known: the sentence is about the rest.
+    let without: Vec<String> = margins
+        .iter()
+        .filter(|(_, margin)| matches!(margin, Margin::Unknown(_)))
+        .map(|(query, _)| query.place())
+        .collect();
+    let except = match &without[..] {
+        [] => String::new(),
+        [one] => format!(" (no margin is known of {one})"),
+        more => format!(" (no margin is known of {} other mechanisms, {} among them)", more.len(), more[0]),
+    };
     vec![
-        format!("In at least 95 of 100 draws of the noise a noisy count is within {within}"),
+        format!("In at least 95 of 100 draws of the noise a noisy count{except} is within {within}"),
         "These are the noisy counts themselves. A published table that is computed from several of them, rounded or adjusted has other errors."
             .to_string(),
     ]
