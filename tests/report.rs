@@ -528,7 +528,7 @@ fn a_ledger_with_too_many_mixes_has_bounds_and_a_page() {
     let [lower, upper] = ends(&risk["correct_decision_upper"]);
     // Of continuous noise of rho = 2 it is Phi(1) = 0.8413.
     assert!(lower > 0.8412 && lower < upper && upper < 0.8420, "{risk}");
-    assert!(risk["status"] == "wider" && risk["guess"].to_string() == "0.5", "{risk}");
+    assert!(risk["status"] == "wider" && risk["guess"] == 0.5, "{risk}");
     let args = ["--ledger", &ledger, "--delta", "1e-6", "--unit", "household"];
     let (html, said) = page(folder.path(), &args);
     check(&html);

@@ -355,8 +355,6 @@ fn thresholds(sorted: &[Vec<f64>; 2]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use rug::{Integer, ops::Pow};
 
     use super::*;
@@ -399,34 +397,28 @@ mod tests {
         }
     }
 
-    fn runs(folder: &Path, count: usize, mut output: impl FnMut(bool) -> String) -> Runs {
-        let files = [(true, "with.txt"), (false, "without.txt")].map(|(is_with, name)| {
-            let text: String = (0..count).map(|_| output(is_with) + "\n").collect();
-            std::fs::write(folder.join(name), text).unwrap();
-            folder.join(name)
-        });
-        Runs::read(&files[0], &files[1]).unwrap()
+    fn runs(count: usize, mut output: impl FnMut(bool) -> String) -> Runs {
+        let lines = [true, false].map(|is_with| (0..count).map(|_| output(is_with)).collect());
+        Runs::of(lines, ["with.txt", "without.txt"]).unwrap()
     }
 
     /// Randomized response of epsilon 1 keeps a claim of 1 and breaks one of 0.9; one that is always right beside it has no bound at its delta.
     #[test]
     fn true_claims_stand_and_false_ones_fall() {
-        let folder = tempfile::tempdir().unwrap();
         let mut random = Sequence(1);
         let truth = libm::exp(1.0) / (1.0 + libm::exp(1.0));
-        let response = runs(folder.path(), 40_000, |is_with| {
-            ["no", "yes"][usize::from((random.next() < truth) == is_with)].to_string()
-        });
+        let response =
+            runs(40_000, |is_with| ["no", "yes"][usize::from((random.next() < truth) == is_with)].to_string());
         let zero = Rational::new();
         let claim = |epsilon: &str| (parse(epsilon).unwrap(), zero.clone());
         let errors = parse("1/20").unwrap();
-        let bounds = Bounds::of(&response, &[zero.clone()], &[claim("1"), claim("0.9")], &errors).unwrap();
+        let bounds = Bounds::of(&response, std::slice::from_ref(&zero), &[claim("1"), claim("0.9")], &errors).unwrap();
         assert_eq!(bounds.claims.iter().map(|claim| claim.is_refuted).collect::<Vec<_>>(), [false, true]);
         let found = &bounds.found[0];
         assert!(found.epsilon_lower > 0.93 && found.epsilon_lower < 1.0, "{}", found.epsilon_lower);
         assert_eq!(found.event.outputs, Outputs::OneOf(vec!["yes".to_string()]));
         // With probability 1/50 the program names the record: no epsilon at a smaller delta, and nothing above it.
-        let shown = runs(folder.path(), 20_000, |is_with| {
+        let shown = runs(20_000, |is_with| {
             let draw = random.next();
             if is_with && draw < 0.02 { "found".to_string() } else { format!("{}", (draw * 10.0).floor()) }
         });
@@ -439,9 +431,8 @@ mod tests {
     /// Sums with Laplace noise of scale 1, twice: thresholds find the shift of one column among two.
     #[test]
     fn thresholds_find_a_shift() {
-        let folder = tempfile::tempdir().unwrap();
         let mut random = Sequence(7);
-        let shifted = runs(folder.path(), 30_000, |is_with| {
+        let shifted = runs(30_000, |is_with| {
             let mut laplace = || {
                 let u = random.next() - 0.5;
                 -libm::copysign(libm::log(1.0 - 2.0 * u.abs()), u)
@@ -457,11 +448,10 @@ mod tests {
     /// Of claims that are true, with equality, no more than the errors are refuted.
     #[test]
     fn true_claims_are_refuted_as_seldom_as_stated() {
-        let folder = tempfile::tempdir().unwrap();
         let mut random = Sequence(11);
         let truth = libm::exp(1.0) / (1.0 + libm::exp(1.0));
         let refuted = (0..200).filter(|_| {
-            let response = runs(folder.path(), 200, |is_with| u8::from((random.next() < truth) == is_with).to_string());
+            let response = runs(200, |is_with| u8::from((random.next() < truth) == is_with).to_string());
             let claims = [(Rational::from(1), Rational::new())];
             Bounds::of(&response, &[], &claims, &parse("1/5").unwrap()).unwrap().claims[0].is_refuted
         });

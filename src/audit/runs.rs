@@ -51,7 +51,7 @@ impl Runs {
     }
 
     /// The same from lines.
-    fn of(mut lines: [Vec<String>; 2], names: [&str; 2]) -> Result<Runs> {
+    pub(super) fn of(mut lines: [Vec<String>; 2], names: [&str; 2]) -> Result<Runs> {
         let heading = heading(&lines);
         if heading.is_some() {
             lines.iter_mut().for_each(|lines| drop(lines.remove(0)));

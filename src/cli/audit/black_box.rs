@@ -73,7 +73,7 @@ impl BlackBox {
 
 fn delta(name: &str, text: &str) -> Result<Rational> {
     let delta = number(name, text)?;
-    if delta < 0 || delta >= 1 {
+    if !(0..1).contains(&delta) {
         bail!("{name} {text}: a delta is from 0 to below 1");
     }
     Ok(delta)
@@ -92,7 +92,7 @@ fn claim(text: &str) -> Result<(Rational, Rational)> {
     let (epsilon, of_delta) = text.split_once(':').unwrap_or((text, "0"));
     let name = format!("--claim {text}");
     let epsilon = number(&name, epsilon)?;
-    if epsilon < 0 || epsilon > 10_000 {
+    if !(0..=10_000).contains(&epsilon) {
         bail!("{name}: epsilon is from 0 to 10000");
     }
     Ok((epsilon, delta(&name, of_delta)?))
