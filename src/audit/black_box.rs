@@ -32,7 +32,7 @@ const BITS: u32 = 128;
 pub struct Event {
     /// The name of the column that decides.
     pub column: String,
-    /// What it is there.
+    /// Its outputs in that column.
     pub outputs: Outputs,
 }
 
@@ -79,9 +79,9 @@ pub struct Found {
     pub delta: Rational,
     /// The event that one half of the runs chose.
     pub event: Event,
-    /// What the other half shows with the record.
+    /// Occurrences in the other half of the runs with the record.
     pub with: Seen,
-    /// And without it.
+    /// Occurrences in the other half of the runs without it.
     pub without: Seen,
     /// A lower bound on the probability of the event with the record.
     pub with_lower: Rational,
@@ -102,7 +102,7 @@ pub struct Claim {
     pub is_refuted: bool,
 }
 
-/// What runs prove.
+/// The bounds and decisions that runs prove.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     /// One for each delta.

@@ -131,7 +131,7 @@ fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
     /// The first class is below this share of the largest delta, and each next one this much closer to it.
     const FIRST: f64 = 0.4;
     const CLOSER: f64 = 4.0;
-    /// Doubles do not tell which of two deltas is larger that differ by less than 1e-9 of them: these are in the last class.
+    /// Two deltas that differ by less than a relative 1e-9 are equal to doubles: these are in the last class.
     const MOST: i32 = 14;
     let below = |class: i32| (1.0 - FIRST) * CLOSER.powi(-class);
     // The margin of the last class is that of the claim itself.

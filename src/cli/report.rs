@@ -61,7 +61,7 @@ pub struct Args {
     /// The epsilon that is required at --delta: how much noise could be spared, or is missing, is computed for it
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// What a record is about: the published deployments of this unit are beside it
+    /// The unit of a record; published deployments of the same unit are beside it
     #[arg(long, value_name = "UNIT", value_enum, default_value = "person")]
     unit: UnitName,
     /// Also audit the noise in a folder of noisy measurement files of the release, as `assay nmf audit` does

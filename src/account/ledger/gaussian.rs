@@ -88,7 +88,7 @@ pub(super) struct Combinations {
     change: Ways,
     least_rho: Rational,
     most_rho: Rational,
-    /// Bounds on |M_X - M_G| / G between heights that are a step apart, as many as were asked for.
+    /// Upper bounds on |M_X - M_G| / G between heights that are a step apart, from height 0 on, as far as they were needed.
     differences: Mutex<Arc<Vec<f64>>>,
 }
 
@@ -225,7 +225,7 @@ impl Combinations {
         0.1 / (2.0 * self.most_rho.to_f64()).sqrt()
     }
 
-    /// At least this many bounds on |M_X - M_G| / G between neighboring heights.
+    /// Upper bounds on |M_X - M_G| / G between neighboring heights, for this number of intervals or more.
     fn differences(&self, count: u32) -> Arc<Vec<f64>> {
         let mut known = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < count as usize {

@@ -32,7 +32,7 @@ pub struct Request {
     pub prior: Rational,
     /// The epsilon at that delta that is required, if one is.
     pub required: Option<Epsilon>,
-    /// What a record is about.
+    /// The unit of a record.
     pub about: Unit,
     /// Relative widths of 10^-digits.
     pub digits: u32,
