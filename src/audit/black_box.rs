@@ -1,7 +1,7 @@
 //! Lower bounds on the privacy loss of any program, from its outputs alone.
 //!
 //! P is the law of the outputs of data with a record, Q that without it; all runs are independent. (epsilon, delta) of the program says P(S) <= e^epsilon Q(S) + delta for every
-//! event S, and the same with P and Q exchanged. One event is chosen by every other run. On the rest, p <= P(S) and Q(S) <= q hold together with probability at least
+//! event S, and the same with P and Q exchanged. One event is chosen by every other run, and is a fixed set of outputs for the rest. On the rest, p <= P(S) and Q(S) <= q hold together with probability at least
 //! 1 - errors, each by the exact binomial bound (Clopper & Pearson 1934) at half of that. Where they do,
 //!
 //! ```text
@@ -18,7 +18,7 @@ use rug::{Float, Rational, float::Round};
 use super::{
     battery::at_most,
     proven::binomial_at_least,
-    runs::{Column, Runs, Words},
+    runs::{Column, Runs, Words, number},
 };
 use crate::{error::Result, numeric::Enclosure};
 
@@ -167,13 +167,10 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// The event with the largest bound at this delta, as far as the runs at even places foresee it.
+    /// The event with the largest bound at this delta, as far as the runs that choose foresee it.
     fn of(runs: &Runs, delta: &Rational, errors: &Rational) -> Chosen {
-        let score = Score {
-            delta: delta.to_f64(),
-            ln_inverse: -libm::log(errors.to_f64() / 2.0),
-            tested: runs.counts.map(|count| count / 2),
-        };
+        let score =
+            Score { delta: delta.to_f64(), ln_inverse: -libm::log(errors.to_f64() / 2.0), tested: runs.testing() };
         let all = runs.columns.iter().filter_map(|(name, column)| best_of(name, column, &score));
         let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
         // Of words that are too many to sort nothing is tried: the event of every output has no bound.
@@ -223,34 +220,21 @@ fn epsilon_lower(p: &Rational, q: &Rational, delta: &Rational) -> Float {
     Float::with_val_round(53, largest, Round::Down).0
 }
 
-/// How often an event occurs at odd places, of the runs with the record and without it.
+/// How often an event occurs in the runs that test it, with the record and without it.
 fn seen(runs: &Runs, event: &Event) -> [Seen; 2] {
-    let column = runs.columns.iter().find(|(own, _)| *own == event.column).map(|(_, column)| column);
-    let count = |hits: usize, of: usize| Seen { hits: hits as u64, runs: (runs.counts[of] / 2) as u64 };
-    let of = |of: usize| match (&event.outputs, column) {
-        (Outputs::AtLeast(number), Some(Column::Numbers(all))) => {
-            count(tested(&all[of]).filter(|own| **own >= *number).count(), of)
-        }
-        (Outputs::AtMost(number), Some(Column::Numbers(all))) => {
-            count(tested(&all[of]).filter(|own| **own <= *number).count(), of)
-        }
-        (Outputs::OneOf(members), Some(Column::Words(Words { words, at }))) => {
-            let members: HashSet<&String> = members.iter().collect();
-            count(tested(&at[of]).filter(|own| members.contains(&words[**own as usize])).count(), of)
-        }
-        _ => count(0, of),
+    let column = runs.columns.iter().position(|(own, _)| *own == event.column).unwrap_or(runs.columns.len());
+    let members: HashSet<&str> = match &event.outputs {
+        Outputs::OneOf(words) => words.iter().map(String::as_str).collect(),
+        Outputs::AtLeast(_) | Outputs::AtMost(_) => HashSet::new(),
     };
-    [of(0), of(1)]
-}
-
-/// The runs that test an event: at odd places, counted from zero.
-fn tested<T>(runs: &[T]) -> impl Iterator<Item = &T> {
-    runs.iter().skip(1).step_by(2)
-}
-
-/// The runs that choose it.
-fn choosing<T>(runs: &[T]) -> impl Iterator<Item = &T> {
-    runs.iter().step_by(2)
+    let is_in = |output: &str| match &event.outputs {
+        Outputs::AtLeast(least) => number(output).is_some_and(|own| own >= *least),
+        Outputs::AtMost(most) => number(output).is_some_and(|own| own <= *most),
+        Outputs::OneOf(_) => members.contains(output),
+    };
+    let [with, without] = runs.tested(column).map(|outputs| outputs.filter(|output| is_in(output)).count() as u64);
+    let [all_with, all_without] = runs.testing().map(|count| count as u64);
+    [Seen { hits: with, runs: all_with }, Seen { hits: without, runs: all_without }]
 }
 
 /// An approximation of the bound that an event will have.
@@ -292,7 +276,7 @@ fn best_of(name: &str, column: &Column, score: &Score) -> Option<(f64, Event)> {
     match column {
         Column::Numbers(both) => {
             let sorted = both.each_ref().map(|all| {
-                let mut chosen: Vec<f64> = choosing(all).copied().collect();
+                let mut chosen = all.clone();
                 chosen.sort_by(f64::total_cmp);
                 chosen
             });
@@ -312,7 +296,7 @@ fn best_of(name: &str, column: &Column, score: &Score) -> Option<(f64, Event)> {
         Column::Words(Words { words, at }) => {
             let counts = at.each_ref().map(|at| {
                 let mut counts = vec![0_u64; words.len()];
-                choosing(at).for_each(|own| counts[*own as usize] += 1);
+                at.iter().for_each(|own| counts[*own as usize] += 1);
                 counts
             });
             let totals = counts.each_ref().map(|counts| counts.iter().sum::<u64>() as f64);
@@ -418,7 +402,7 @@ mod tests {
         assert!(found.epsilon_lower > 0.93 && found.epsilon_lower < 1.0, "{}", found.epsilon_lower);
         assert_eq!(found.event.outputs, Outputs::OneOf(vec!["yes".to_string()]));
         // With probability 1/50 the program names the record: no epsilon at a smaller delta, and nothing above it.
-        let shown = runs(20_000, |is_with| {
+        let shown = runs(40_000, |is_with| {
             let draw = random.next();
             if is_with && draw < 0.02 { "found".to_string() } else { format!("{}", (draw * 10.0).floor()) }
         });

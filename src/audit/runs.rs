@@ -1,4 +1,7 @@
 //! Outputs of a program, one run per line, of data with a record and without it: numbers or words, in one column or several.
+//!
+//! The lines at even places from the third on test events; all others choose them. Headings, columns and their kinds are read from those that choose alone, so that the event is
+//! a fixed set of outputs for the lines that test it: an output of another form is not in it.
 
 use std::{
     collections::HashMap,
@@ -14,10 +17,14 @@ use crate::{
 
 /// The least number of runs of a file whose order is looked at, and of different numbers.
 const MANY: usize = 50;
+/// The name of the whole line where it has several columns.
+const WHOLE: &str = "the whole output";
+/// The fewest lines: a heading, one that chooses and one that tests.
+const FEWEST: usize = 3;
 /// A line has at most this number of bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// One column of both files.
+/// One column of the runs that choose events, of both files.
 #[derive(Clone, Debug)]
 pub enum Column {
     /// Where every output is a number.
@@ -38,10 +45,14 @@ pub struct Words {
 /// The runs of data with a record and of data without it.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// Each with its name; the whole line comes last where there are several.
+    /// The columns of the runs that choose, each with its name; the whole line comes last where there are several.
     pub columns: Vec<(String, Column)>,
-    /// How many there are of each.
+    /// The number of all runs of each.
     pub counts: [usize; 2],
+    /// The lines of the runs that test.
+    tested: [Vec<String>; 2],
+    /// The number of columns.
+    width: usize,
 }
 
 impl Runs {
@@ -51,43 +62,90 @@ impl Runs {
     }
 
     /// The same from lines.
-    pub(super) fn of(mut lines: [Vec<String>; 2], names: [&str; 2]) -> Result<Runs> {
-        let heading = heading(&lines);
-        if heading.is_some() {
-            lines.iter_mut().for_each(|lines| drop(lines.remove(0)));
-        }
+    pub(super) fn of(lines: [Vec<String>; 2], names: [&str; 2]) -> Result<Runs> {
         for (lines, name) in lines.iter().zip(names) {
-            if lines.len() < 2 {
-                let why =
-                    format!("{} runs are too few: one half of them chooses an event, the other tests it", lines.len());
+            if lines.len() < FEWEST {
+                let why = format!("{} lines are too few: some choose an event, others test it", lines.len());
                 return Err(Error::File { path: name.into(), why });
             }
         }
+        let is_testing = |at: usize| at >= 2 && at.is_multiple_of(2);
+        let part = |is_wanted: bool| {
+            lines.each_ref().map(|lines| -> Vec<String> {
+                let all = lines.iter().enumerate().filter(|(at, _)| is_testing(*at) == is_wanted);
+                all.map(|(_, line)| line.clone()).collect()
+            })
+        };
+        let (mut choosing, tested) = (part(false), part(true));
+        let width = width(&choosing);
+        let heading = heading(&choosing, width);
+        let counts = lines.each_ref().map(|lines| lines.len() - usize::from(heading.is_some()));
+        if heading.is_some() {
+            choosing.iter_mut().for_each(|lines| drop(lines.remove(0)));
+        }
         let mut columns: Vec<(String, Column)> = Vec::new();
-        let width = width(&lines);
         for at in 0..width {
             let of = |lines: &Vec<String>| lines.iter().map(|line| field(line, at, width).to_string()).collect();
-            let name = match (&heading, width) {
-                (_, 1) => "output".to_string(),
-                (Some(names), _) => field(names, at, width).to_string(),
-                (None, _) => format!("column {}", at + 1),
+            let own =
+                heading.as_ref().map(|names| field(names, at, width)).filter(|own| !own.is_empty() && *own != WHOLE);
+            let is_taken = |own: &str| columns.iter().any(|(other, _)| other == own);
+            let name = match own {
+                _ if width == 1 => "output".to_string(),
+                Some(own) if !is_taken(own) => own.to_string(),
+                _ => format!("column {}", at + 1),
             };
-            columns.push((name, Column::of(lines.each_ref().map(of))));
+            columns.push((name, Column::of(choosing.each_ref().map(of))));
         }
-        for (name, column) in &columns {
-            column.check_order(name, names)?;
+        // A refusal may depend on all runs: it states nothing of the program.
+        for (at, (name, column)) in columns.iter().enumerate() {
+            if let Column::Numbers(_) = column {
+                let skipped = usize::from(heading.is_some());
+                let all = lines.each_ref().map(|lines| -> Vec<f64> {
+                    lines[skipped..].iter().filter_map(|line| number(field(line, at, width))).collect()
+                });
+                check_order(&all, name, names)?;
+            }
         }
         if width > 1 {
-            columns.push(("the whole output".to_string(), Column::words(lines.clone())));
+            columns.push((WHOLE.to_string(), Column::words(choosing)));
         }
-        Ok(Runs { columns, counts: lines.each_ref().map(Vec::len) })
+        Ok(Runs { columns, counts, tested, width })
     }
+
+    /// How many runs test an event, of each file.
+    pub fn testing(&self) -> [usize; 2] {
+        self.tested.each_ref().map(Vec::len)
+    }
+
+    /// The outputs of the runs that test, in the column at this place of both files; the whole line after the last.
+    pub(super) fn tested(&self, column: usize) -> [impl Iterator<Item = &str>; 2] {
+        let width = if column < self.width { self.width } else { 1 };
+        self.tested.each_ref().map(|lines| lines.iter().map(move |line| field(line, column, width)))
+    }
+}
+
+/// An output that is a number.
+pub(super) fn number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// Runs in the order of their outputs are not independent of their places, by which they are divided.
+fn check_order(both: &[Vec<f64>; 2], name: &str, files: [&str; 2]) -> Result<()> {
+    for (numbers, file) in both.iter().zip(files) {
+        let falls = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
+        let rises = numbers.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        if numbers.len() >= MANY && falls.min(rises) == 0 && falls.max(rises) >= MANY / 2 {
+            let why = format!("the runs are sorted by {name}: expected them in the order in which they were made");
+            return Err(Error::File { path: file.into(), why });
+        }
+    }
+    Ok(())
 }
 
 impl Column {
     fn of(fields: [Vec<String>; 2]) -> Column {
-        let number = |text: &String| text.parse::<f64>().ok().filter(|number| number.is_finite());
-        let numbers = fields.each_ref().map(|fields| fields.iter().map(number).collect::<Option<Vec<f64>>>());
+        let numbers =
+            fields.each_ref().map(|fields| fields.iter().map(|text| number(text)).collect::<Option<Vec<f64>>>());
         match numbers {
             [Some(with), Some(without)] => Column::Numbers([with, without]),
             _ => Column::words(fields),
@@ -104,20 +162,6 @@ impl Column {
         };
         let at = fields.map(|fields| fields.into_iter().map(&mut place).collect());
         Column::Words(Words { words, at })
-    }
-
-    /// Runs in the order of their outputs are not independent of their places, by which they are divided.
-    fn check_order(&self, name: &str, files: [&str; 2]) -> Result<()> {
-        let Column::Numbers(both) = self else { return Ok(()) };
-        for (numbers, file) in both.iter().zip(files) {
-            let falls = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
-            let rises = numbers.windows(2).filter(|pair| pair[0] < pair[1]).count();
-            if numbers.len() >= MANY && falls.min(rises) == 0 && falls.max(rises) >= MANY / 2 {
-                let why = format!("the runs are sorted by {name}: expected them in the order in which they were made");
-                return Err(Error::File { path: file.into(), why });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -168,11 +212,10 @@ fn field(line: &str, at: usize, width: usize) -> &str {
 }
 
 /// The first line of both files, if it is the same, and a column has a word there and numbers in all other lines.
-fn heading(lines: &[Vec<String>; 2]) -> Option<String> {
-    let [with, without] = lines.each_ref().map(|lines| lines.split_first());
+fn heading(choosing: &[Vec<String>; 2], width: usize) -> Option<String> {
+    let [with, without] = choosing.each_ref().map(|lines| lines.split_first());
     let ((first, with), (second, without)) = (with?, without?);
-    let width = width(lines);
-    let is_number = |line: &String, at: usize| field(line, at, width).parse::<f64>().is_ok();
+    let is_number = |line: &String, at: usize| number(field(line, at, width)).is_some();
     let names = |at: usize| !is_number(first, at) && with.iter().chain(without).all(|line| is_number(line, at));
     (first == second && !(with.is_empty() || without.is_empty()) && (0..width).any(names)).then(|| first.clone())
 }
@@ -186,28 +229,36 @@ mod tests {
         Runs::of([lines(with), lines(without)], ["with.txt", "without.txt"])
     }
 
+    /// By the lines that choose alone: the first, the second, the fourth, and so on.
     #[test]
-    fn columns_are_numbers_where_every_output_is_one() {
-        let runs = of("x,kind\n1,a\n2.5,b\n-1e3,a", "x,kind\n0,b\n7,c").unwrap();
-        assert_eq!(runs.counts, [3, 2]);
+    fn columns_are_numbers_where_every_output_that_chooses_is_one() {
+        let runs = of("x,kind\n1,a\n2.5,b\n-1e3,a", "x,kind\n0,b\n7,c\n8,d").unwrap();
+        assert_eq!((runs.counts, runs.testing()), ([3, 3], [1, 1]));
         let names: Vec<&str> = runs.columns.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["x", "kind", "the whole output"]);
-        assert!(matches!(&runs.columns[0].1, Column::Numbers([with, _]) if with == &[1.0, 2.5, -1000.0]));
+        assert!(matches!(&runs.columns[0].1, Column::Numbers([with, _]) if with == &[1.0, -1000.0]));
         assert!(
-            matches!(&runs.columns[1].1, Column::Words(Words { words, at }) if words == &["a", "b", "c"] && at[1] == [1, 2])
+            matches!(&runs.columns[1].1, Column::Words(Words { words, at }) if words == &["a", "b", "d"] && at[1] == [1, 2])
         );
+        let [with, without] = runs.tested(1);
+        assert_eq!((with.collect::<Vec<_>>(), without.collect::<Vec<_>>()), (vec!["b"], vec!["c"]));
         // NaN is a word, as is a line with another number of commas.
-        for (with, without) in [("1\nNaN", "2\n3"), ("1,2\n3", "1\n2"), ("\"a,b\"\nc", "d\ne")] {
+        for (with, without) in [("1\nNaN\n1", "2\n3\n3"), ("1,2\n3\n1", "1\n2\n3"), ("\"a,b\"\nc\nc", "d\ne\ne")] {
             let runs = of(with, without).unwrap();
             assert!(runs.columns.len() == 1 && matches!(runs.columns[0].1, Column::Words(_)), "{with}");
         }
+        // What tests an event decides no form.
+        for other in ["NaN", "a,b", "\"", "yes"] {
+            let runs = of(&format!("1\n2\n{other}\n4"), "1\n2\n3\n4").unwrap();
+            assert!(runs.columns.len() == 1 && matches!(runs.columns[0].1, Column::Numbers(_)), "{other}");
+        }
         // Words alone have no heading.
-        assert_eq!(of("yes\nno\nyes", "yes\nno").unwrap().counts, [3, 2]);
+        assert_eq!(of("yes\nno\nyes", "yes\nno\nno").unwrap().counts, [3, 3]);
     }
 
     #[test]
     fn few_and_sorted_runs_are_refused() {
-        assert!(of("1", "2\n3").unwrap_err().to_string().contains("too few"));
+        assert!(of("1\n2", "2\n3\n4").unwrap_err().to_string().contains("too few"));
         let sorted: String = (0..60).map(|x| format!("{x}\n")).collect();
         let drawn: String = (0..60).map(|x| format!("{}\n", x * 37 % 60)).collect();
         assert!(of(&drawn, &sorted).unwrap_err().to_string().contains("sorted"));

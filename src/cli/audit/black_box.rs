@@ -138,11 +138,10 @@ fn probability(value: &Rational, round: Round) -> String {
 
 fn put(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Option<&Composition>) -> Result<()> {
     const MOST_WORDS: usize = 5;
-    let [with, without] = runs.counts;
+    let ([with, without], testing) = (runs.counts, runs.testing());
     page.text(format!(
         "{with} runs with the record, {without} without it; every other run chose the events, {} and {} test them\n\n",
-        with / 2,
-        without / 2
+        testing[0], testing[1]
     ));
     let share = |seen: &Seen| format!("{} of {}", seen.hits, seen.runs);
     let exact_of = |found: &Found| law.map(|law| exact_epsilon(law, &found.delta));
