@@ -28,16 +28,16 @@ pub struct BlackBox {
     #[arg(long, value_name = "FILE", requires = "without")]
     with: Option<PathBuf>,
     /// Outputs of the same program on the data without that record
-    #[arg(long, value_name = "FILE", requires = "with")]
+    #[arg(long, value_name = "FILE", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
     without: Option<PathBuf>,
     /// A claim about the program, as 1:1e-6; exit 1 if the runs refute it (repeatable)
-    #[arg(long, value_name = "EPSILON:DELTA", requires = "with")]
+    #[arg(long, value_name = "EPSILON:DELTA", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
     claim: Vec<String>,
     /// A delta at which epsilon is bounded from below (repeatable) [default: those of the claims, or 0]
-    #[arg(long, value_name = "DELTA", requires = "with")]
+    #[arg(long, value_name = "DELTA", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
     delta: Vec<String>,
     /// Upper bound on the probability that some bound, or some refutation, is false [default: 0.05]
-    #[arg(long, value_name = "RATE", requires = "with")]
+    #[arg(long, value_name = "RATE", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
     errors: Option<String>,
 }
 
