@@ -234,7 +234,10 @@ impl Part {
     fn pairs(&self, bounded: bool, group: usize) -> Vec<Pair> {
         if !self.noise.moves() {
             let records = if matches!(self.noise, Noise::Response(..)) { group } else { 1 };
-            return vec![product(&vec![self.noise.given(group); self.count * records])];
+            let pair = product(&vec![self.noise.given(group); self.count * records]);
+            // Between two values of a record no side is "with": both orders.
+            let exchange = bounded.then(|| sorted(&exchanged(&pair)));
+            return std::iter::once(pair).chain(exchange).collect();
         }
         let mut all = Vec::new();
         for moves in self.ways(bounded, group) {
