@@ -60,6 +60,50 @@ pub(super) fn type_two_of_directions(composition: &Composition, alpha: &Rational
     Some([least(0)?, least(1)?])
 }
 
+/// The convex hull at alpha of the trade-off functions of both directions of every change: a bound from below on all type II errors, which f-DP composes.
+pub(super) fn type_two_hull(composition: &Composition, alpha: &Rational) -> Option<Rational> {
+    let each = listed(composition)?;
+    let mut corners: Vec<Corner> = each.iter().flatten().flat_map(corners).collect();
+    corners.sort();
+    let mut below: Vec<Corner> = Vec::new();
+    for corner in corners {
+        // Type I errors rise strictly along `below`. A corner on or above the chord of its neighbors does not belong to the hull.
+        while let [.., before, last] = &below[..]
+            && slope(before, &corner) <= slope(before, last)
+        {
+            below.pop();
+        }
+        // Of corners with the same type I error the first has the smallest type II error.
+        if below.last().is_none_or(|last| last.0 < corner.0) {
+            below.push(corner);
+        }
+    }
+    let after = below.partition_point(|(first, _)| first <= alpha);
+    let last = &below[after.checked_sub(1)?];
+    let Some(next) = below.get(after) else { return Some(last.1.clone()) };
+    Some(Rational::from(alpha - &last.0) * slope(last, next) + &last.1)
+}
+
+/// The type I and type II error of a test.
+type Corner = (Rational, Rational);
+
+/// The corners of the trade-off function of one direction: the tests that reject where the ratio exceeds a bound.
+fn corners(one: &Listed) -> Vec<Corner> {
+    let (mut alpha, mut beta) = (Rational::new(), Rational::from(1 - &one.infinite));
+    let mut all = vec![(alpha.clone(), beta.clone())];
+    for (ratio, p) in one.ratios.iter().rev() {
+        alpha += Rational::from(p / ratio);
+        beta -= p;
+        all.push((alpha.clone(), beta.clone()));
+    }
+    all
+}
+
+/// The slope of the chord between two corners, whose type I errors differ.
+fn slope(from: &Corner, to: &Corner) -> Rational {
+    Rational::from(&to.1 - &from.1) / Rational::from(&to.0 - &from.0)
+}
+
 #[cfg(all(test, feature = "mechanisms"))]
 mod tests {
     use std::sync::Arc;
@@ -101,6 +145,9 @@ mod tests {
                 let value = composition.tradeoff(&alpha, 10).unwrap().value;
                 let apart = (value.upper_rational().unwrap() - &own).abs();
                 assert!(apart < parse("1e-8").unwrap(), "{count} {alpha}: {value} {own}");
+                let hull = type_two_hull(&composition, &alpha).unwrap();
+                let value = composition.tradeoff_hull_by(&composition.evaluator(), &alpha, 10).unwrap().unwrap().value;
+                assert!(value.contains(&hull) && hull <= own, "{count} {alpha}: {value} {hull}");
             }
         }
         let alone = of_pair(&PAIR, 1);

@@ -100,23 +100,20 @@ pub trait Account: Sync {
         answer: Answer,
         digits: u32,
     ) -> Result<Answer> {
-        if answer.met {
-            return Ok(answer);
-        }
-        let both = self.single().and_then(|composition| exact::type_two_of_directions(composition, alpha));
-        let Some([remove, add]) = both else { return Ok(answer) };
-        let exact =
-            direction.map_or_else(|| remove.clone().min(add.clone()), |one| one.of([remove.clone(), add.clone()]));
-        if !answer.value.contains(&exact) {
-            return Err(Error::Contradiction { what: "a type II error (by an engine and by all outcomes)" });
-        }
-        let value = Enclosure::rational(&exact, precision::bits(digits, 64));
-        Ok(Answer { met: true, value, proof: Proof::bound("all outcomes are listed: the error is an exact fraction") })
+        settled(answer, digits, || {
+            let [remove, add] = exact::type_two_of_directions(self.single()?, alpha)?;
+            Some(match direction {
+                None => remove.min(add),
+                Some(direction) => direction.of([remove, add]),
+            })
+        })
     }
 
     /// Where the pair of neighbors is not symmetric: the convex hull of the trade-off functions of both directions, which f-DP composes. It bounds both from below.
     fn tradeoff_hull_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
-        tradeoff::hull_of_directions(&losses(self), evaluator, alpha, digits)
+        let hull = tradeoff::hull_of_directions(&losses(self), evaluator, alpha, digits)?;
+        let listed = || exact::type_two_hull(self.single()?, alpha);
+        hull.map(|answer| settled(answer, digits, listed)).transpose()
     }
 
     /// The same account with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided by
@@ -495,6 +492,19 @@ fn by_bounds(
         ),
         met: false,
     })
+}
+
+/// A type II error below the requested precision: the exact fraction, where all outcomes are listed.
+fn settled(answer: Answer, digits: u32, listed: impl FnOnce() -> Option<Rational>) -> Result<Answer> {
+    if answer.met {
+        return Ok(answer);
+    }
+    let Some(exact) = listed() else { return Ok(answer) };
+    if !answer.value.contains(&exact) {
+        return Err(Error::Contradiction { what: "a type II error (by an engine and by all outcomes)" });
+    }
+    let value = Enclosure::rational(&exact, precision::bits(digits, 64));
+    Ok(Answer { met: true, value, proof: Proof::bound("all outcomes are listed: the error is an exact fraction") })
 }
 
 /// delta by rho alone, with the outcomes that only one of two neighbors can have.
