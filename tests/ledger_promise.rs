@@ -279,3 +279,48 @@ fn a_pure_guarantee_keeps_its_own_epsilon_at_every_delta() {
         }
     }
 }
+
+/// A sum of pure epsilons is an exact number: at the promise itself it is within it, and printed as it is.
+#[test]
+fn pure_epsilons_that_add_up_to_the_promise_are_within_it() {
+    for adaptive in [true, false] {
+        let bench = Bench::new("add-remove", "");
+        with_promise(&bench, &promise("0.6", adaptive));
+        bench.put("third.toml", &release("third", "add-remove", "law = 'pure'\nepsilon = 0.2"));
+        for sum in ["0.2", "0.4", "0.6"] {
+            let candidate = text_of(&["ledger", &bench.at("l.toml"), "--check", &bench.at("third.toml")]);
+            assert!(candidate.contains(&format!("third {sum} kept")), "{adaptive}: {candidate}");
+            let (status, answer, error) = add(&bench, "third.toml", &[]);
+            assert_eq!((status, &answer["added"]), (0, &true.into()), "{adaptive} {sum}: {error}");
+        }
+        let (status, answer, _) = add(&bench, "third.toml", &[]);
+        assert_eq!((status, &answer["added"]), (1, &false.into()), "{adaptive}");
+    }
+    let bench = Bench::new("add-remove", "");
+    with_promise(&bench, &promise("0.6", true));
+    bench.put("two.toml", &release("two", "add-remove", "law = 'pure'\nepsilon = 0.4"));
+    assert_eq!(add(&bench, "two.toml", &[]).0, 0);
+    let found = json(&["calibrate", "--pure", "?", "--ledger", &bench.at("l.toml")]);
+    assert_eq!(found["found"].to_string(), "0.2", "{found}");
+}
+
+/// Beside a target of one's own the promise of the ledger does not hold of noise that breaks it.
+#[test]
+fn a_target_of_ones_own_does_not_keep_the_promise() {
+    for adaptive in [true, false] {
+        let bench = Bench::new("add-remove", "");
+        with_promise(&bench, &promise("9", adaptive));
+        assert_eq!(add(&bench, "gaussian.toml", &[]).0, 0);
+        let ledger = bench.at("l.toml");
+        let calibrate = ["calibrate", "--ledger", &ledger, "--discrete-gaussian", "?x2"];
+        for (target, is_kept) in
+            [(["--epsilon", "20", "--delta", "1e-6"], false), (["--epsilon", "1", "--delta", "1e-6"], true)]
+        {
+            let words = [&calibrate[..], &target].concat();
+            let (answer, said) = (json(&words), text_of(&words));
+            assert_eq!(answer["keeps_promise"], is_kept, "{answer}");
+            assert_eq!(said.contains("is broken") && said.contains("refuses to add it"), !is_kept, "{said}");
+            assert_eq!(said.contains("the promise of the ledger holds"), is_kept && adaptive, "{said}");
+        }
+    }
+}

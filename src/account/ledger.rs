@@ -155,6 +155,8 @@ pub struct Spent {
     pub zcdp_epsilon: Enclosure,
     /// The smaller of that and of the sum of the epsilons of pure guarantees, where every entry has one: the union of two filters ([`Ledger::adaptive_epsilon`]).
     pub adaptive_epsilon: Enclosure,
+    /// That sum of the epsilons of pure guarantees, exactly: no epsilon of everything is larger.
+    pub pure_epsilon: Option<Rational>,
 }
 
 /// All ways in which a record enters the entries whose counts are known, and the mixes of groups that stand for others.
@@ -311,7 +313,8 @@ impl Ledger {
         let (rho, zcdp_epsilon) = (total.rho, total.zcdp_epsilon);
         let adaptive_epsilon = self.beside_pure(zcdp_epsilon.clone());
         let (epsilon, is_composed) = exact.map_or_else(|| (zcdp_epsilon.clone(), false), |answer| (answer.value, true));
-        Ok(Spent { epsilon, is_composed, rho, zcdp_epsilon, adaptive_epsilon })
+        let pure_epsilon = self.pure_epsilon();
+        Ok(Spent { epsilon, is_composed, rho, zcdp_epsilon, adaptive_epsilon, pure_epsilon })
     }
 
     /// The epsilon that decides where the noise of a release may follow from earlier results: the smaller of what the sum of rho implies and, where every entry is pure, the
@@ -332,6 +335,24 @@ impl Ledger {
     /// filter where results choose how much of each there is: the epsilon of a rho holds for one rho fixed in advance, and not for all of them at once.
     pub fn adaptive_epsilon(&self, delta: &Delta, digits: u32) -> Result<Enclosure> {
         Ok(self.beside_pure(self.total(delta, digits)?.zcdp_epsilon))
+    }
+
+    /// Whether that is at most an epsilon; of a sum of pure epsilons exactly.
+    pub fn adaptive_keeps(&self, epsilon: &Epsilon, delta: &Delta, digits: u32) -> Result<Certainty> {
+        if self.pure_epsilon().is_some_and(|sum| sum <= **epsilon) {
+            return Ok(Certainty::Yes);
+        }
+        self.rho_keeps(epsilon, delta, digits)
+    }
+
+    /// Whether the epsilon that the sum of all rho implies is at most an epsilon.
+    pub fn rho_keeps(&self, epsilon: &Epsilon, delta: &Delta, digits: u32) -> Result<Certainty> {
+        let by_rho = self.total(delta, digits)?.zcdp_epsilon;
+        Ok(match () {
+            () if *by_rho.upper() <= **epsilon => Certainty::Yes,
+            () if *by_rho.lower() > **epsilon => Certainty::No,
+            () => Certainty::Undecided,
+        })
     }
 
     /// An error where a release has outputs that only one of two neighbors can have: no filter by rho is proven with them.
@@ -542,7 +563,12 @@ impl Ledger {
         digits: u32,
     ) -> Result<Balance> {
         let zcdp_epsilon = zcdp_epsilon(&accounts, &rho, delta, digits)?;
-        let by_rho = Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None };
+        let by_rho = match renyi_of_samples(&accounts, delta, digits)? {
+            Some(epsilon) if epsilon.upper() < zcdp_epsilon.upper() => {
+                Compared { by: Conversion::Renyi, epsilon, published: None }
+            }
+            _ => Compared { by: Conversion::BestOrder, epsilon: zcdp_epsilon.clone(), published: None },
+        };
         let (mut worst, mut pure): (Option<Answer>, Option<Enclosure>) = (None, None);
         let is_bounded = accounts.iter().all(is_bounded);
         for account in &accounts {
@@ -567,7 +593,7 @@ impl Ledger {
         }
         let worst = worst.map(|answer| within(answer, pure.iter().chain([&zcdp_epsilon]))).transpose()?;
         let compared = match pure {
-            Some(epsilon) if epsilon.upper() <= zcdp_epsilon.upper() => {
+            Some(epsilon) if epsilon.upper() <= by_rho.epsilon.upper() => {
                 Compared { by: Conversion::Pure, epsilon, published: None }
             }
             _ => by_rho,
@@ -575,6 +601,19 @@ impl Ledger {
         let infinite_loss = most_probable(&accounts, digits);
         Ok(Balance { rho, has_exact_rho, infinite_loss, epsilon: worst, zcdp_epsilon, compared, of_mixes: Vec::new() })
     }
+}
+
+/// The largest epsilon by the exact Renyi divergences, where noise is sampled: rho ignores the sampling, so no account by it is a comparison.
+fn renyi_of_samples(accounts: &[Whole], delta: &Delta, digits: u32) -> Result<Option<Enclosure>> {
+    let mut largest: Option<Enclosure> = None;
+    for account in accounts {
+        if !account.extremes()?.iter().any(Composition::is_sampled) {
+            return Ok(None);
+        }
+        let Some(own) = Conversion::Renyi.epsilon(account, delta, digits)? else { return Ok(None) };
+        largest = Some(largest.map_or(own.clone(), |before| before.max(&own)));
+    }
+    Ok(largest)
 }
 
 /// The outputs of infinite loss of the account in which they are most probable.

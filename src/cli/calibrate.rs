@@ -315,7 +315,8 @@ impl Args {
             let row = if one { rows.first() } else { rows.iter().find(|row| row.name == name) };
             row.map(|row| row.factor.clone())
         };
-        let how = format!("assay calibrate {}: {}", env!("CARGO_PKG_VERSION"), in_words(request, rows));
+        let (version, unit) = (env!("CARGO_PKG_VERSION"), request.unit.of_target());
+        let how = format!("assay calibrate {version}: {}{unit}", in_words(request, rows));
         let release = self.subject.described()?.calibrated_release(factor, &how).context("--out")?;
         release.write(path).context("--out")?;
         invocation::provenance()?.write_beside(path).context("--out")

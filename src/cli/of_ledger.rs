@@ -5,6 +5,7 @@ use dp_assay::{
     account::{
         Delta, Epsilon, Whole,
         ledger::{Entry, Ledger},
+        promise::Promise,
     },
     ledger::{LedgerFile, LedgerPromise, odometer::Basis},
     loss::family::Units,
@@ -55,6 +56,8 @@ pub struct Beside {
     pub promise: Option<LedgerPromise>,
     /// The conditions under which the account of the ledger holds, in sentences.
     pub conditions: Vec<String>,
+    /// The same with a mechanism that breaks the promise.
+    pub conditions_if_broken: Vec<String>,
     /// Why what was entered may be more private than its account.
     pub may_be_more_private: Option<&'static str>,
     /// What was entered; `None` if nothing was.
@@ -70,9 +73,8 @@ impl Beside {
             .whole()
     }
 
-    /// The epsilon that decides in an adaptive ledger, of everything entered and a mechanism: by the sum of rho, or of pure epsilons. An error where that is proven of
-    /// no noise that follows from results.
-    pub fn by_sums(&self, mechanism: &Resolved, delta: &Delta, digits: u32) -> dp_assay::Result<Enclosure> {
+    /// Everything entered and a mechanism, for the sums that decide in an adaptive ledger. An error where these are proven of no noise that follows from results.
+    fn for_sums(&self, mechanism: &Resolved) -> dp_assay::Result<Ledger> {
         let is_bounded = self.neighbors == Neighbors::Bounded;
         let entry = Entry::of_change(&mechanism.title, &mechanism.whole, is_bounded)?;
         let ledger = match &self.ledger {
@@ -80,12 +82,34 @@ impl Beside {
             None => Ledger::new(vec![entry], if is_bounded { Units::Pairs } else { Units::Single })?,
         };
         ledger.check_filter()?;
-        ledger.adaptive_epsilon(delta, digits)
+        Ok(ledger)
     }
 
-    /// The same of what was entered alone; `None` if nothing was.
-    pub fn by_sums_alone(&self, delta: &Delta, digits: u32) -> dp_assay::Result<Option<Enclosure>> {
-        self.ledger.as_ref().map(|ledger| ledger.adaptive_epsilon(delta, digits)).transpose()
+    /// The epsilon of everything entered and a mechanism by the sum of rho, or of pure epsilons.
+    pub fn by_sums(&self, mechanism: &Resolved, delta: &Delta, digits: u32) -> dp_assay::Result<Enclosure> {
+        self.for_sums(mechanism)?.adaptive_epsilon(delta, digits)
+    }
+
+    /// Whether these keep a promise.
+    pub fn sums_keep(&self, mechanism: &Resolved, promise: &LedgerPromise, digits: u32) -> dp_assay::Result<Certainty> {
+        self.for_sums(mechanism)?.adaptive_keeps(&promise.epsilon, &promise.delta, digits)
+    }
+
+    /// Whether those of what was entered alone are proven to break it.
+    pub fn sums_break(&self, promise: &LedgerPromise, digits: u32) -> dp_assay::Result<bool> {
+        let Some(ledger) = &self.ledger else { return Ok(false) };
+        Ok(ledger.adaptive_keeps(&promise.epsilon, &promise.delta, digits)? == Certainty::No)
+    }
+
+    /// Whether everything entered and a mechanism keeps the promise of the ledger: by the sums in an adaptive ledger, else by the account of all of it.
+    pub fn keeps_promise(&self, mechanism: &Resolved, account: &Whole, digits: u32) -> Result<Option<Certainty>> {
+        let Some(promise) = &self.promise else { return Ok(None) };
+        if promise.is_adaptive {
+            // Where the sums bound no noise that follows from results, nothing is added.
+            return Ok(Some(self.sums_keep(mechanism, promise, digits).unwrap_or(Certainty::No)));
+        }
+        let own = Promise::Epsilon { delta: promise.delta.clone(), epsilon: promise.epsilon.clone() };
+        Ok(Some(own.kept_by(account, account)?))
     }
 
     /// Whether the account of what was entered exceeds an epsilon at delta: so does that of everything with it.
@@ -108,12 +132,14 @@ impl OfLedger {
         let name = format!("{} ({})", file.name, population.name);
         // Of a promise for noise that may follow from results the conditions say so themselves.
         let fixed = file.promise.as_ref().map(LedgerPromise::basis).filter(|basis| *basis == Basis::Composition);
-        let conditions = population.conditions().into_iter().chain(fixed.map(|basis| basis.covers().to_string()));
+        let of_basis =
+            |own: Vec<String>| own.into_iter().chain(fixed.map(|basis| basis.covers().to_string())).collect();
         Ok(Some(Beside {
             name,
             neighbors: population.neighbors,
             promise: file.promise.clone(),
-            conditions: conditions.collect(),
+            conditions: of_basis(population.conditions()),
+            conditions_if_broken: of_basis(population.conditions_without_promise()),
             may_be_more_private: ledger.as_ref().and_then(|ledger| population.may_be_more_private(ledger)),
             ledger,
         }))

@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Error, Result},
     law::Law,
-    numeric::{Certainty, Enclosure},
+    numeric::Certainty,
 };
 
 /// The largest number of ways of a record, single or in pairs, that are searched: each step of the search composes all of them.
@@ -105,16 +105,16 @@ fn spends_all(population: &Population, limit: &Limit, is_by_rho: bool) -> Result
     }
 }
 
-/// Whether the sum of rho is proven to give more than the promise.
+/// Whether the sums are proven to give more than the promise.
 fn breaks(ledger: &Ledger, limit: &Limit) -> Result<bool> {
-    Ok(*by_sums(ledger, limit)?.lower() > *limit.epsilon)
+    Ok(kept_by_sums(ledger, limit)? == Certainty::No)
 }
 
-/// The epsilon by the sums that decide.
-fn by_sums(ledger: &Ledger, limit: &Limit) -> Result<Enclosure> {
+/// Whether the sums that decide keep the promise.
+fn kept_by_sums(ledger: &Ledger, limit: &Limit) -> Result<Certainty> {
     match limit.basis {
-        Basis::SumOfRho => ledger.adaptive_epsilon(&limit.delta, limit.digits),
-        Basis::Composition => Ok(ledger.total(&limit.delta, limit.digits)?.zcdp_epsilon),
+        Basis::SumOfRho => ledger.adaptive_keeps(&limit.epsilon, &limit.delta, limit.digits),
+        Basis::Composition => ledger.rho_keeps(&limit.epsilon, &limit.delta, limit.digits),
     }
 }
 
@@ -133,10 +133,7 @@ fn by_rho(
         false => (Rational::from(present / &range.most), Rational::from(present / &range.least)),
     };
     let grid = Grid { decimals, least, most };
-    let keeps = |value: &Rational| {
-        // The upper end is at least epsilon.
-        Ok::<_, Error>(*by_sums(&with(value)?, limit)?.upper() <= *limit.epsilon)
-    };
+    let keeps = |value: &Rational| Ok::<_, Error>(kept_by_sums(&with(value)?, limit)? == Certainty::Yes);
     let found = match number.is_more_private_above {
         true => grid.least_where(present.to_f64(), keeps)?.map(|least| (least.value, least.before)),
         false => match grid.least_where(present.to_f64(), |value| Ok(!keeps(value)?))? {

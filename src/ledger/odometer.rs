@@ -170,7 +170,10 @@ impl<'a> Prepared<'a> {
         }
         // The upper end is at least epsilon: a promise that it keeps is kept.
         let upper = limit.deciding(&after).upper_rational();
-        let mut is_kept = upper.is_some_and(|upper| upper <= *limit.epsilon);
+        let mut is_kept = match limit.basis {
+            Basis::Composition => upper.is_some_and(|upper| upper <= *limit.epsilon),
+            Basis::SumOfRho => account.adaptive_keeps(&limit.epsilon, &limit.delta, limit.digits)? == Certainty::Yes,
+        };
         if !is_kept
             && !limit.is_by_rho(&after)
             && after.epsilon.lower_rational().is_some_and(|low| low <= *limit.epsilon)

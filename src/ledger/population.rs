@@ -56,6 +56,9 @@ impl Accounted {
 /// The counts that one record changes: each of several ways, the mixes in words, and whether the only way is the whole change of a changed record.
 type Ways = (Vec<Composition>, Vec<String>, bool);
 
+/// What an account covers beside a promise for noise that may follow from results.
+const FIXED: &str = "This account is of noise that was fixed before any result was seen.";
+
 impl Population {
     /// Records of one kind and what one of them enters.
     pub fn new(name: String, neighbors: Neighbors, entries: Vec<LedgerEntry>) -> Self {
@@ -81,11 +84,17 @@ impl Population {
     pub fn conditions(&self) -> Vec<String> {
         let of_promise = self.adaptive.as_ref().map(|LedgerPromise { epsilon, delta, .. }| {
             format!(
-                "This account is of noise that was fixed before any result was seen. Where the noise of a release, or whether there is one, followed from earlier results, \
+                "{FIXED} Where the noise of a release, or whether there is one, followed from earlier results, \
                  the promise of the ledger holds: epsilon at most {epsilon} at delta = {delta}."
             )
         });
         self.conditions_of_entries().into_iter().chain(of_promise).collect()
+    }
+
+    /// The same of everything entered with a mechanism that the promise does not cover.
+    pub fn conditions_without_promise(&self) -> Vec<String> {
+        let fixed = self.adaptive.as_ref().map(|_| FIXED.to_string());
+        self.conditions_of_entries().into_iter().chain(fixed).collect()
     }
 
     /// The names of all entries.

@@ -95,6 +95,17 @@ impl Limit {
         }
     }
 
+    /// An upper bound on the epsilon that decides, rounded up to this number of digits; of exact bounds, as a sum of pure epsilons, the number itself where it has no more
+    /// digits. A promise that is kept is one.
+    pub fn upper_text(&self, spent: &Spent, is_kept: bool, digits: usize) -> String {
+        let decides = self.deciding(spent);
+        let exact = spent.pure_epsilon.as_ref().into_iter().chain(is_kept.then_some(&*self.epsilon)).min();
+        let rounded = decides.upper_text(digits);
+        // The number of digits, a point and a zero before it.
+        let text = exact.filter(|bound| **bound <= *decides.upper()).map(rational::display);
+        text.filter(|text| text.len() <= digits + 2 && !text.contains('/')).unwrap_or(rounded)
+    }
+
     /// Whether that follows from the sum of rho, or of pure epsilons.
     pub fn is_by_rho(&self, spent: &Spent) -> bool {
         self.basis == Basis::SumOfRho || !spent.is_composed

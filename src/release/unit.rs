@@ -97,6 +97,12 @@ impl Unit {
         }
     }
 
+    /// Whom a target is about where that is not one record once: empty, or ` for a group of up to 2 records, released 3 times with noise of its own each time`.
+    pub fn of_target(&self) -> String {
+        let records = if self.group == 1 { String::new() } else { format!(" for {}", self.records()) };
+        format!("{records}{}", self.repetitions())
+    }
+
     /// How often everything is released: empty if once, else `, released 3 times with noise of its own each time`.
     pub fn repetitions(&self) -> String {
         match self.repeat {

@@ -37,6 +37,8 @@ struct Sought {
     target: Enclosure,
     /// Whether sums decided, as in an adaptive ledger, and not the account.
     is_by_sums: bool,
+    /// Whether everything in the ledger and this number keep the promise of the ledger, if it has one.
+    promised: Option<(Certainty, LedgerPromise)>,
 }
 
 /// No number that is known to keep the promise.
@@ -98,7 +100,11 @@ impl Args {
         page.note(sought.subject.note());
         page.say_wider([("composition", &sought.reached)]);
         if let Some(path) = &self.out {
-            let how = format!("assay calibrate {}: {}", env!("CARGO_PKG_VERSION"), in_words(&request, &[]));
+            let (version, unit) = (env!("CARGO_PKG_VERSION"), request.unit.of_target());
+            let of_all = beside.as_ref().map_or_else(String::new, |beside| {
+                format!(", of this beside everything in the ledger {}", beside.name)
+            });
+            let how = format!("assay calibrate {version}: {}{unit}{of_all}", in_words(&request, &[]));
             let unchanged = |_: &str| Some(Rational::from(1));
             let mut described = self.subject.described_as(&sought.question, &sought.value)?;
             // The relation is that of the ledger beside which the number was sought.
@@ -173,7 +179,7 @@ impl Args {
             beside.map(|beside| beside.by_sums(&resolved, &promise.delta, request.digits)).transpose()
         };
         let decided = |own: &LedgerPromise, value: &Rational| -> dp_assay::Result<Certainty> {
-            Ok(sums(own, value)?.map_or(Certainty::Undecided, |epsilon| compared(&epsilon, own)))
+            beside.map_or(Ok(Certainty::Undecided), |beside| beside.sums_keep(&with(value)?, own, request.digits))
         };
         let outcome = match adaptive {
             Some(own) => question.answer_where(family, decimals, |value| decided(own, value)),
@@ -184,8 +190,7 @@ impl Args {
             Outcome::Found(found) => found,
             Outcome::None { is_proven, range } => {
                 let is_spent = match (beside, adaptive, &promise) {
-                    (Some(beside), Some(own), _) => (beside.by_sums_alone(&own.delta, request.digits)?)
-                        .is_some_and(|epsilon| compared(&epsilon, own) == Certainty::No),
+                    (Some(beside), Some(own), _) => beside.sums_break(own, request.digits)?,
                     (Some(beside), None, Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
                     _ => false,
                 };
@@ -207,22 +212,31 @@ impl Args {
         };
         let target = request.target(&promise, &account)?;
         let mut subject = with(&value)?;
+        let promised = match beside {
+            Some(beside) => beside.keeps_promise(&subject, &account, request.digits)?,
+            None => None,
+        };
         if let Some(beside) = beside {
+            let is_kept = promised.is_none_or(|kept| kept == Certainty::Yes);
+            let conditions = if is_kept { &beside.conditions } else { &beside.conditions_if_broken };
             subject.title = format!("{}, beside everything in the ledger {}", subject.title, beside.name);
             subject.whole = account;
-            subject = subject.under(&beside.conditions).at_most_as_private(beside.may_be_more_private);
+            subject = subject.under(conditions).at_most_as_private(beside.may_be_more_private);
         }
         let is_by_sums = adaptive.is_some();
-        Ok(Ok(Sought { question, value, not_enough, is_neighbor_disproved, subject, reached, target, is_by_sums }))
+        let promised = promised.zip(beside.and_then(|beside| beside.promise.clone()));
+        Ok(Ok(Sought {
+            question,
+            value,
+            not_enough,
+            is_neighbor_disproved,
+            subject,
+            reached,
+            target,
+            is_by_sums,
+            promised,
+        }))
     }
-}
-
-/// Whether an epsilon keeps a promise.
-fn compared(epsilon: &Enclosure, promise: &LedgerPromise) -> Certainty {
-    if *epsilon.upper() <= *promise.epsilon {
-        return Certainty::Yes;
-    }
-    if *epsilon.lower() > *promise.epsilon { Certainty::No } else { Certainty::Undecided }
 }
 
 /// Whether what is given beside the mechanism is proven to break a promise alone: so does everything with it. Posteriors of single outputs are not ordered.
@@ -254,6 +268,14 @@ impl Sought {
             "levels": [],
         });
         object[format!("target_{key}")] = self.target.to_json();
+        if let Some((kept, _)) = &self.promised {
+            // Not proven is null.
+            object["keeps_promise"] = match kept {
+                Certainty::Yes => json!(true),
+                Certainty::No => json!(false),
+                Certainty::Undecided => Value::Null,
+            };
+        }
         if let Goal::Risk(risk) = &request.goal {
             object["goal"] = crate::cli::risk_goal::json(risk, request.unit);
         }
@@ -283,8 +305,9 @@ impl Sought {
             ),
             false => other,
         };
+        let promise = self.promised.as_ref().map_or_else(String::new, |(kept, promise)| of_promise(*kept, promise));
         format!(
-            "{}\n{relation} neighbors; {}\n--{} {}\n\n{name} = {} is proven to keep the target, and {other}.\n{} {}, target {}\n",
+            "{}\n{relation} neighbors; {}\n--{} {}\n\n{name} = {} is proven to keep the target, and {other}.\n{} {}, target {}\n{promise}",
             self.subject.title,
             in_words(request, &[]),
             self.question.key(),
@@ -294,6 +317,21 @@ impl Sought {
             self.reached.value.shown(digits),
             self.target.shown(digits),
         )
+    }
+}
+
+/// The promise of the ledger beside a target of one's own: what is not proven to keep it is not added.
+fn of_promise(kept: Certainty, promise: &LedgerPromise) -> String {
+    let of = match promise.is_adaptive {
+        true => " by the sums that decide in an adaptive ledger",
+        false => "",
+    };
+    let promised =
+        format!("the promise of the ledger, epsilon at most {} at delta = {},", promise.epsilon, promise.delta);
+    match kept {
+        Certainty::Yes => String::new(),
+        Certainty::No => format!("With it {promised} is broken{of}: the ledger refuses to add it.\n"),
+        Certainty::Undecided => format!("With it {promised} is not proven{of}: the ledger refuses to add it.\n"),
     }
 }
 

@@ -132,7 +132,6 @@ pub const DIGITS: usize = 7;
 
 fn words(decision: &Decision) -> String {
     let limit = &decision.limit;
-    let upper = |spent: &Spent| limit.deciding(spent).upper_text(DIGITS);
     let (promise, delta) = (exact_text(&limit.epsilon), exact_text(&limit.delta));
     let Decision { name, ledger, population, .. } = decision;
     let by = match limit.by(&decision.after) {
@@ -140,7 +139,7 @@ fn words(decision: &Decision) -> String {
         "pure" => ", by the sum of pure epsilons,",
         _ => "",
     };
-    let after = upper(&decision.after);
+    let after = limit.upper_text(&decision.after, decision.is_kept, DIGITS);
     let mut text = match &decision.added {
         Some((number, hash, log)) => format!(
             "{name} was added to {population} in the ledger {ledger}: with it everything has{by} epsilon at most {after} at delta = {delta}, within the promise of {promise}.\n\
@@ -152,7 +151,7 @@ fn words(decision: &Decision) -> String {
         ),
     };
     text += &match &decision.before {
-        Some(before) => format!("Without it epsilon is at most {}.\n", upper(before)),
+        Some(before) => format!("Without it epsilon is at most {}.\n", limit.upper_text(before, false, DIGITS)),
         None => "Nothing was entered before.\n".to_string(),
     };
     if let Some((epsilon, delta)) = &decision.other_promise {

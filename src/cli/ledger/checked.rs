@@ -32,7 +32,7 @@ pub fn run(ledger: &str, delta: Option<Delta>, args: &AdditionArgs, format: &For
     let row = |decision: &Decision| {
         vec![
             decision.name.clone(),
-            decision.limit.deciding(&decision.after).upper_text(DIGITS),
+            decision.limit.upper_text(&decision.after, decision.is_kept, DIGITS),
             if decision.is_kept { "kept" } else { "not kept" }.to_string(),
             decision.least_noise.as_ref().map_or_else(|| "-".to_string(), shown),
         ]
@@ -65,7 +65,7 @@ fn notes(decisions: &[Decision]) -> String {
     let Some(first) = decisions.first() else { return String::new() };
     let (limit, them) = (&first.limit, if decisions.len() == 1 { "it" } else { "them" });
     let mut text = match &first.before {
-        Some(before) => format!("\nWithout {them} epsilon is at most {}.\n", limit.deciding(before).upper_text(DIGITS)),
+        Some(before) => format!("\nWithout {them} epsilon is at most {}.\n", limit.upper_text(before, false, DIGITS)),
         None => "\nNothing was entered before.\n".to_string(),
     };
     if decisions.len() > 1 {
