@@ -412,6 +412,12 @@ fn every_mechanism_has_a_page() {
             &[],
             "more noise (sigma2, its variance proxy) would be needed for the required epsilon",
         ),
+        // An account that is an upper bound does not prove that more noise is needed.
+        (
+            &["--pure", "1", "--epsilon", "1/2"],
+            &[],
+            "100 % more noise is enough by this account, an upper bound, for the required epsilon of the whole",
+        ),
         (
             &["--laplace", "3", "--epsilon", "1/2"],
             &[],
@@ -433,6 +439,25 @@ fn every_mechanism_has_a_page() {
 }
 
 /// Margins by hand, and the place of the epsilon among deployments by their own numbers.
+/// A printed figure below the exact epsilon is not one that the data are more private than.
+#[test]
+fn a_published_figure_that_is_too_small_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.toml");
+    for (figure, said) in [
+        ("1.0", "The printed number is too small: the data are less private than it says."),
+        ("2.76", "is lower by 17.34 %: the data are more private than that figure says."),
+    ] {
+        let text = format!(
+            "name = 'own'\ntitle = 't'\nsource = 's'\nneighbors = 'add-remove'\n[[published]]\nepsilon = '{figure}'\ndelta = 1e-6\nby = 'zcdp'\nsource = 'doc'\n\
+             [[level]]\nname = 'l'\n[[level.query]]\nname = 'q'\nsigma2 = 4\n"
+        );
+        fs::write(&file, text).unwrap();
+        let (_, printed) = page(folder.path(), &["--release", file.to_str().unwrap(), "--delta", "1e-6"]);
+        assert!(printed.contains(said), "{figure}: {printed}");
+    }
+}
+
 #[test]
 fn margins_and_the_yardstick_are_certified_numbers() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -180,12 +180,27 @@ impl PrintedFigure {
 
     /// Whether the printed digits are those of a number: within one unit of the last digit; a fraction within a relative 10^-6.
     pub fn agrees(&self, value: &Enclosure) -> bool {
-        let unit = match self.printed.contains('/') {
+        let near =
+            |end: Option<Rational>| end.is_some_and(|end| Rational::from(&end - &self.value).abs() <= self.unit());
+        near(value.lower_rational()) && near(value.upper_rational())
+    }
+
+    /// Whether it is proven to be smaller than an epsilon, also for the rounding of its last digit: the data are less private than it says.
+    pub fn is_below(&self, epsilon: &Enclosure) -> bool {
+        epsilon.lower_rational().is_some_and(|least| Rational::from(&self.value + self.unit()) < least)
+    }
+
+    /// Whether it is proven to be larger: the data are more private than it says.
+    pub fn is_above(&self, epsilon: &Enclosure) -> bool {
+        epsilon.upper_rational().is_some_and(|most| most < self.value)
+    }
+
+    /// One unit of the last printed digit.
+    fn unit(&self) -> Rational {
+        match self.printed.contains('/') {
             true => Rational::from(&self.value / 1_000_000_u32),
             false => rational::unit_of_last_digit(&self.printed),
-        };
-        let near = |end: Option<Rational>| end.is_some_and(|end| Rational::from(&end - &self.value).abs() <= unit);
-        near(value.lower_rational()) && near(value.upper_rational())
+        }
     }
 }
 

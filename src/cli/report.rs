@@ -170,7 +170,9 @@ fn put_answers(
         }),
         words::what_is_learned(&request.prior, subject, &answers.learned),
         or_left_out(answers.margins.as_ref(), |margins| accurate::said(margins)),
-        or_left_out(answers.spared.as_ref(), words::what_could_be_spared),
+        or_left_out(answers.spared.as_ref(), |spared| {
+            words::what_could_be_spared(spared, subject.may_be_more_private().is_some())
+        }),
     ];
     for sentence in said.into_iter().chain(audit.map(words::noise)).flatten() {
         page.text(format!("{sentence}\n"));

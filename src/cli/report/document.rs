@@ -213,7 +213,8 @@ fn what_could_be_spared(request: &Request, subject: &Resolved, answers: &Answers
             "The present noise (squares), and the least with the epsilon of its comparison (circles).",
         )?,
     };
-    let table_of_noise = tables::of_noise(spared, request.digits, subject.may_be_more_private().is_some());
+    let is_bound = subject.may_be_more_private().is_some();
+    let table_of_noise = tables::of_noise(spared, request.digits, is_bound);
     let has_others = spared.rows().any(|row| row.variances.len() > 1);
     let below = html! {
         @if !table_of_noise.rows.is_empty() { (table(&table_of_noise)) }
@@ -228,7 +229,7 @@ fn what_could_be_spared(request: &Request, subject: &Resolved, answers: &Answers
     };
     // Without Gaussian noise nothing was searched.
     let assumed = if spared.rows().next().is_some() { assumed::of_noise(&request.delta) } else { Vec::new() };
-    Ok(view(CONTENTS[4], &words::what_could_be_spared(spared), chart, (ASSUMED, &assumed), below))
+    Ok(view(CONTENTS[4], &words::what_could_be_spared(spared, is_bound), chart, (ASSUMED, &assumed), below))
 }
 
 /// The audit of a folder: the verdict, the charts, and a row for each source of pure noise.

@@ -49,9 +49,15 @@ fn beside(epsilon: &Enclosure, compared: &Compared, is_bound: bool) -> String {
                 true => "",
                 false => ", which does not round to the printed number",
             };
+            // Of an account that is only a bound, nothing is less private than a figure.
             let more = match less.as_str() {
+                _ if figure.is_below(epsilon) && is_bound => ". The printed number is smaller than this bound",
+                _ if figure.is_below(epsilon) => {
+                    ". The printed number is too small: the data are less private than it says"
+                }
                 "0.00 %" | "-" => "",
-                _ => ": the data are more private than that figure says",
+                _ if figure.is_above(epsilon) => ": the data are more private than that figure says",
+                _ => "",
             };
             format!(
                 "The published figure is {}, by {name}; without rounding it is {bound}{differs}. {lower}{more}. Source: {}.",
@@ -154,7 +160,10 @@ pub fn about_profile(what: &str, drawn: &Drawn) -> String {
 }
 
 /// How much noise could be spared?
-pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
+///
+/// An account that is only a bound does not prove that more noise is needed: with `is_bound`, it is enough.
+pub fn what_could_be_spared(spared: &Spared, is_bound: bool) -> Vec<String> {
+    let needed = if is_bound { "is enough by this account, an upper bound," } else { "would be needed" };
     let with_noise: Vec<&Row> = spared.rows().collect();
     let mut said = Vec::new();
     let given = |all: Vec<&Compared>| match compared::common(all.iter().copied()) {
@@ -163,7 +172,7 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         None => "the epsilon that the account named in the table gives".to_string(),
     };
     let is_part = spared.parts.len() > 1;
-    said.extend(of_levels_alone(&with_noise, is_part, &given));
+    said.extend(of_levels_alone(&with_noise, is_part, needed, &given));
     if said.is_empty() && spared.common_factor.is_none() {
         return vec!["No query here has noise whose sigma2 this account could make smaller.".to_string()];
     }
@@ -174,7 +183,7 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
         said.push(match reduction > 0 {
             true => format!("{all}{} % of all noise could be spared at {target} for the whole.", shown(&reduction, 6)),
             false if reduction < 0 => {
-                format!("{all}{} % more noise would be needed for {target} of the whole.", shown(&-reduction, 6))
+                format!("{all}{} % more noise {needed} for {target} of the whole.", shown(&-reduction, 6))
             }
             false => format!("In steps of the grid nothing could be spared at {target} for the whole."),
         });
@@ -183,7 +192,12 @@ pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
 }
 
 /// The sentence about levels, each alone; about the one of several (`is_part`) whose noise this account could make smaller; or about the whole.
-fn of_levels_alone(with_noise: &[&Row], is_part: bool, given: &dyn Fn(Vec<&Compared>) -> String) -> Option<String> {
+fn of_levels_alone(
+    with_noise: &[&Row],
+    is_part: bool,
+    needed: &str,
+    given: &dyn Fn(Vec<&Compared>) -> String,
+) -> Option<String> {
     let first = with_noise.first()?;
     let of_levels = given(with_noise.iter().filter_map(|row| row.compared.as_ref()).collect());
     let shown = |percent: &Rational| self::shown(percent, 6);
@@ -201,7 +215,7 @@ fn of_levels_alone(with_noise: &[&Row], is_part: bool, given: &dyn Fn(Vec<&Compa
                 )
             }
             false if reduction < 0 => format!(
-                "{alone}{} % more noise (sigma2, its variance proxy) would be needed for {of_levels}.",
+                "{alone}{} % more noise (sigma2, its variance proxy) {needed} for {of_levels}.",
                 shown(&-reduction)
             ),
             false => NOTHING.to_string(),

@@ -46,11 +46,12 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
             "The present noise (squares), and the least with the epsilon of its comparison (circles).",
         )
     });
-    let mut said = words::what_could_be_spared(&spared);
+    let is_bound = subject.may_be_more_private().is_some();
+    let mut said = words::what_could_be_spared(&spared, is_bound);
     if question.is_moving && !subject.levels.is_empty() {
         said.push("If all levels are taken together: computed when the slider rests.".to_string());
     }
-    let noise = tables::of_noise(&spared, request.digits, subject.may_be_more_private().is_some());
+    let noise = tables::of_noise(&spared, request.digits, is_bound);
     let tables = [table(&noise)].into_iter().chain(crossings(spared.rows())).collect();
     Ok(Parts {
         records: calibrate::records(&answer),
