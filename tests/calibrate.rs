@@ -524,6 +524,8 @@ fn a_guarantee_that_just_reaches_its_target_is_found() {
     for (rest, found) in [
         (&["--approximate", "?:1e-3", "--epsilon", "0.9", "--delta", "1e-3"][..], "0.9"),
         (&["--approximate", "0.9:?x2", "--pure", "1/7", "--epsilon", "2", "--delta", "0.0199"], "0.01"),
+        // Guarantees of which nothing follows for two records, as (490, 1e-4), are passed over.
+        (&["--approximate", "?:1e-4", "--epsilon", "3", "--delta", "1e-3", "--group", "2"], "1.5002"),
     ] {
         let answer = json(&[&["calibrate"], rest].concat());
         assert_eq!((answer["found"].to_string(), &answer["proven"]), (found.to_string(), &true.into()), "{answer}");

@@ -254,7 +254,7 @@ impl Question {
                     start = Some(index);
                     break;
                 }
-                Err(error @ Error::OutOfRange { .. }) => {
+                Err(error) if is_without_account(&error) => {
                     refusal.get_or_insert(error);
                 }
                 Err(error) => return Err(error),
@@ -265,7 +265,7 @@ impl Question {
         };
         let has_account = |index: &Integer| match family(&point(index)) {
             Ok(_) => Ok(true),
-            Err(Error::OutOfRange { .. }) => Ok(false),
+            Err(error) if is_without_account(&error) => Ok(false),
             Err(error) => Err(error),
         };
         let least = end_of(&start, &first, has_account)?;
@@ -273,6 +273,11 @@ impl Question {
         let grid = Grid { decimals, least: point(&least), most: point(&most) };
         Ok((point(&start), grid))
     }
+}
+
+/// Whether there is no account of a number: it is out of the range of its law, or nothing follows for a group of records.
+fn is_without_account(error: &Error) -> bool {
+    matches!(error, Error::OutOfRange { .. } | Error::Unsuitable { .. })
 }
 
 /// The index nearest to `end` up to which, from `inside`, an interval reaches.

@@ -6,6 +6,7 @@ use super::{Changed, GeoLevel, Neighbors, Query, Release, accounted::SINGLES, su
 use crate::{
     account::Counts,
     error::{Error, Result},
+    law::{Changes, Law},
 };
 
 impl Subject {
@@ -72,6 +73,12 @@ impl Subject {
             return Err(Error::unsuitable(why));
         }
         let query = |(at, single): (usize, &Counts)| {
+            if single.changes == Changes::Exactly && !is_worst_at_the_shift(&single.law) {
+                let why = format!(
+                    "{single}: a release file states changes of at most a number, which may have a larger epsilon"
+                );
+                return Err(Error::unsuitable(why));
+            }
             let scaled = factor.map_or_else(|| Ok(single.clone()), |factor| single.with_noise_times(factor))?;
             let is_sampled = scaled.law.is_sampled();
             let changed = match (scaled.law.is_guarantee(), self.counts_as_given) {
@@ -95,6 +102,14 @@ impl Subject {
         let queries = self.singles.iter().enumerate().map(query).collect::<Result<_>>()?;
         Ok(GeoLevel { name: SINGLES.to_string(), rho: Rational::new(), queries })
     }
+}
+
+/// Whether a change by exactly the shift is the worst of at most the shift: log-concave noise that a release file can describe.
+fn is_worst_at_the_shift(law: &Law) -> bool {
+    matches!(
+        law,
+        Law::Gaussian { .. } | Law::Laplace { .. } | Law::DiscreteGaussian { .. } | Law::DiscreteLaplace { .. }
+    )
 }
 
 /// A release without levels, for counts given one by one.
