@@ -33,8 +33,8 @@ const COUNTS_TAKEN_TWICE: &str = "Every count of the release is counted twice: a
                                   single cell, which no record leaves, this is an upper bound (moves = 0 in a release file states that it does not move).";
 
 /// The note on Poisson samples. Sampled noise refuses bounded neighbors and has no rows, so no other note is left out.
-const SAMPLED: &str = "Poisson samples: both directions are covered, a record removed and a record added, and the worse is shown. rho, and every account by it, ignores the \
-                       sampling, so that it is a far larger upper bound.";
+const SAMPLED: &str = "Poisson samples: the losses of a removed and of an added record differ. Epsilon, delta and type II errors are those of the worse; power and correct \
+                       decisions are of tests whether the record is present. rho, and every account by it, ignores the sampling, so that it is a far larger upper bound.";
 
 /// The note on several releases of counts of which the data decide how they change.
 const REPEATED: &str = "Each release is taken to be of counts of its own, with the worst change in each: an upper bound for releases of the same counts again.";

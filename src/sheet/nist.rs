@@ -178,8 +178,10 @@ fn unit(figures: &Figures) -> Vec<Block> {
         // The worst way of a group is that all its records change the same counts; others change as many each.
         let most = number(&counts).saturating_mul(u128::from(unit.group));
         let worst = if unit.group == 1 { "" } else { "; the table has the worst way to share them out" };
+        let has_rows = figures.queries.iter().any(|line| line.query.counts.free_rows);
+        let apart = if has_rows { "Apart from the queries with rows, between" } else { "Between" };
         said.push(text(format!(
-            "Between neighbors at most {} of {} change, by the amounts in the table of mechanisms{worst}.",
+            "{apart} neighbors at most {} of {} change, by the amounts in the table of mechanisms{worst}.",
             plural(most, "count", "counts"),
             plural(counts.len() as u128, "kind of query", "kinds of queries")
         )));

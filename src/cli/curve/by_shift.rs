@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Answer, Delta},
     chart::{Figure, curves},
+    law::Changes,
     numeric::Enclosure,
 };
 use serde_json::{Value, json};
@@ -21,6 +22,10 @@ use crate::cli::{
 const MOST: usize = 10_000;
 
 const COLUMNS: [&str; 3] = ["shift", "epsilon_lower", "epsilon_upper"];
+
+/// What a size is: noise that is not log-concave has another epsilon for one record that moves its counts further.
+const SIZES: &str = "Each size stands for one record that moves its counts that many times as far, and for a group of as many records (--group), who may move other \
+                     counts: epsilon is that of the worse.";
 
 /// The request: the arguments of the command.
 pub(super) struct Request<'a> {
@@ -46,6 +51,9 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
         );
     }
     let (described, digits) = (args.subject.described()?, args.format.digits);
+    if let Some(exact) = described.singles.iter().find(|counts| counts.changes == Changes::Exactly) {
+        bail!("{exact}: --over shift is about changes of at most each size: give @{} in place of @={0}", exact.shift);
+    }
     let subject = args.subject.resolve()?;
     progress::stage("epsilon of each size");
     let sizes: Vec<u64> = (from..=to).collect();
@@ -67,6 +75,7 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
         |value: &Enclosure| if value.lower().is_finite() { value.shown(digits) } else { "infinite".to_string() };
     let cells = sizes.iter().zip(&found).map(|(size, answer)| vec![size.to_string(), shown(&answer.value)]);
     Points::all(found.len()).put(&mut page, &["shift", "epsilon"], cells, args.drawn);
+    page.note(Some(SIZES.to_string()));
     page.note(subject.note());
     page.note(subject::more_private_note(&subject));
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&found));
