@@ -303,11 +303,11 @@ pub fn status(met: bool) -> &'static str {
     dp_assay::loss::answer::status(met)
 }
 
-/// A second enclosure, its methods, and the reason if an end is missing: for JSON.
+/// A second enclosure, its methods, and what it leaves open: for JSON.
 pub fn second_json(second: &SecondEnclosure) -> Value {
     let mut object = second.value.to_json();
     object["by"] = json!(second.by.to_string());
-    object["note"] = json!(second.note);
+    object["note"] = json!(second.leaves_open());
     object
 }
 
@@ -326,7 +326,7 @@ pub fn second_arrays(all: &[SecondEnclosure]) -> Value {
 /// The same in a sentence.
 pub fn second_text(second: &SecondEnclosure) -> String {
     let (lower, upper) = (second.value.lower_text(4), second.value.upper_text(4));
-    let note = second.note.map_or_else(String::new, |note| format!(" ({note})"));
+    let note = second.leaves_open().map_or_else(String::new, |note| format!(" ({note})"));
     format!("{lower} to {upper}, by {}{note}", second.by)
 }
 

@@ -109,6 +109,16 @@ impl SecondEnclosure {
         SecondEnclosure { value, by, note }
     }
 
+    /// What it leaves open: the reason where an end is missing, or that it is wide.
+    pub fn leaves_open(&self) -> Option<&'static str> {
+        const WIDE: &str = "wider than a hundredth: it confirms no more than that the answer is inside";
+        let is_wide = || {
+            let width = Float::with_val_round(64, self.value.upper() - self.value.lower(), Round::Up).0;
+            width * 100_u32 > *self.value.upper()
+        };
+        self.note.or_else(|| is_wide().then_some(WIDE))
+    }
+
     /// The trade-off function at alpha = 0 and 1; `None` between.
     pub(crate) fn at_ends(alpha: &Rational) -> Result<Option<Self>> {
         if *alpha < 0 || *alpha > 1 {
