@@ -89,8 +89,8 @@ pub enum Error {
     },
     /// A delta at which no epsilon is finite.
     #[error(
-        "no epsilon is finite at delta = {delta}: outputs that only one of two neighbors can have are accounted for with probability {mass}; a \
-         delta above that probability has an epsilon"
+        "no epsilon is finite at delta = {delta}: outputs that only one of two neighbors can have are accounted for with probability {mass}{}",
+        if mass == "1" { "" } else { "; a delta above that probability has an epsilon" }
     )]
     InfiniteLoss {
         /// The probability of such outputs, rounded.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     certificate::{Claim, Question},
+    error::{shown, visible},
     numeric::{enclosure::Certainty, rational},
 };
 use serde_json::{Value, json};
@@ -36,14 +37,10 @@ enum Found {
 pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
     let rows: Vec<Row> = files(folder)?.into_iter().map(row).collect();
     if rows.is_empty() {
-        bail!("--certificates {}: no file in it ends in .json", dp_assay::error::shown(folder));
+        bail!("--certificates {}: no file in it ends in .json", shown(folder));
     }
     if rows.iter().all(|row| matches!(row.found, Found::NoCertificate)) {
-        bail!(
-            "--certificates {}: none of its {} JSON files is a certificate",
-            dp_assay::error::shown(folder),
-            rows.len()
-        );
+        bail!("--certificates {}: none of its {} JSON files is a certificate", shown(folder), rows.len());
     }
     page.object(json!({ "certificates": rows.iter().map(in_json).collect::<Value>() }));
     page.records(rows.iter().map(in_json));
@@ -62,10 +59,10 @@ pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let shown = || format!("--certificates {}", dp_assay::error::shown(folder));
+    let named = || format!("--certificates {}", shown(folder));
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(shown)? {
-        let path = entry.with_context(shown)?.path();
+    for entry in std::fs::read_dir(folder).with_context(named)? {
+        let path = entry.with_context(named)?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             files.push(path);
         }
@@ -88,7 +85,7 @@ fn row(file: PathBuf) -> Row {
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let name = row.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = visible(&row.file.file_stem().unwrap_or_default().to_string_lossy());
     let words = |claim: &str, seal: &str, verdict: &str| vec![name.clone(), claim.into(), seal.into(), verdict.into()];
     match &row.found {
         Found::NoCertificate => words("no certificate", "-", "-"),
@@ -107,14 +104,16 @@ fn cells(row: &Row) -> Vec<String> {
 
 fn in_json(row: &Row) -> Value {
     let (claim, ends) = match &row.found {
-        Found::NoCertificate => return json!({ "file": row.file, "seal": null, "recomputed": "no certificate" }),
+        Found::NoCertificate => {
+            return json!({ "file": shown(&row.file), "seal": null, "recomputed": "no certificate" });
+        }
         Found::Broken(why) => {
-            return json!({ "file": row.file, "seal": "refused", "recomputed": "refused", "why": why });
+            return json!({ "file": shown(&row.file), "seal": "refused", "recomputed": "refused", "why": why });
         }
         Found::Certificate(claim, ends) => (claim, ends),
     };
     let Claim { subject, question, ends: claimed, .. } = &**claim;
-    let mut object = json!({ "file": row.file, "subject": subject });
+    let mut object = json!({ "file": shown(&row.file), "subject": subject });
     object[question.about()] = json!({ "lower": exact(&claimed.lower), "upper": exact(&claimed.upper) });
     for (name, given) in question.given() {
         object[name] = given_in_json(&given);

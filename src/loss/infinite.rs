@@ -193,7 +193,13 @@ impl InfiniteLoss {
 
     /// The error of a delta at which no epsilon is finite.
     pub(crate) fn too_small(&self, delta: &Delta) -> Error {
-        Error::InfiniteLoss { mass: self.mass(12).shown(7), delta: delta.to_string() }
+        let (survival, mass) = self.shares_of_all(precision::bits(12, 64));
+        // Close to 1 the complement has the digits.
+        let mass = match mass.shown(7) {
+            one if one == "1" && *survival.upper() > 0 => format!("1 - {}", survival.upper_text(2)),
+            mass => mass,
+        };
+        Error::InfiniteLoss { mass, delta: delta.to_string() }
     }
 
     /// The type I error of the test of the finite losses alone, alpha / s, between two numbers; `None` where some test never errs the other way.

@@ -224,8 +224,11 @@ impl Subject {
     /// The counts given one by one, composed, each as often as it is counted; `None` if there are none.
     fn singles_under(&self, neighbors: Neighbors) -> Result<Option<Composition>> {
         if self.singles.is_empty() {
-            let expected = "counts given one by one, as in 5x10; a release file says counts_as_given itself";
-            let nothing = || Err(Error::malformed(AS_GIVEN, "true without counts", expected));
+            let nothing = || {
+                Err(Error::conflict(format!(
+                    "{AS_GIVEN} are counts given one by one, as in 5x10, and there are none: a release file says counts_as_given itself"
+                )))
+            };
             return if self.counts_as_given { nothing() } else { Ok(None) };
         }
         self.under(&self.singles, neighbors).map(Some)

@@ -419,7 +419,14 @@ fn near_one(value: &Enclosure) -> String {
     if *missing.upper() >= 1e-4 || *missing.upper() == 0 {
         return value.shown(6);
     }
-    let missing = missing.shown(2);
     // The same digits with an exponent, which is shorter.
-    format!("1 - {}", missing.parse::<f64>().map_or(missing, |digits| format!("{digits:e}")))
+    let from_one =
+        |digits: String| format!("1 - {}", digits.parse::<f64>().map_or(digits, |digits| format!("{digits:e}")));
+    match missing.shown(2) {
+        // The lower end lacks the most.
+        both if both.contains(" to ") => {
+            format!("{} to {}", from_one(missing.upper_text(2)), from_one(missing.lower_text(2)))
+        }
+        one => from_one(one),
+    }
 }
