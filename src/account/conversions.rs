@@ -14,7 +14,7 @@ use crate::{
         parameter::{Delta, Epsilon, Rho},
     },
     numeric::{
-        Enclosure, extremum, parallel, precision, rational,
+        Enclosure, extremum, halving, parallel, precision, rational,
         root::{self, Decreasing},
     },
 };
@@ -90,7 +90,19 @@ pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<Optimal
         // Each moment is an integral, or the larger of two: the order is searched for in doubles.
         let best = best_excess(composition.rho().to_f64(), Some(composition), delta);
         let ln_mgf = |s: &Rational| composition.ln_mgf(s, ORDER_BITS);
-        return around_order(ln_mgf, delta, best, |best, g| extremum::convex_minimum_near(0.0, best, g));
+        let around = |best| around_order(ln_mgf, delta, best, |best, g| extremum::convex_minimum_near(0.0, best, g));
+        let found = around(best)?;
+        if *found.epsilon.lower() > 0 || *found.epsilon.upper() == 0 {
+            return Ok(found);
+        }
+        // In doubles, phases of nearly equal noise are all taken for the least, whose best order is another one.
+        let ln_delta = Enclosure::rational(delta, ORDER_BITS).ln();
+        let epsilon = |ln_s: f64| {
+            let s = rational::from_f64(libm::exp(ln_s));
+            s.map_or(f64::NAN, |s| by_order(&s, &ln_mgf(&s), &ln_delta).approximate())
+        };
+        let refined = halving::golden_section([libm::log(best) - 0.5, libm::log(best) + 0.5], 24, epsilon);
+        return around(libm::exp(refined));
     }
     optimal_order(|s| composition.ln_mgf(s, ORDER_BITS), composition.rho(), delta)
 }
@@ -411,6 +423,19 @@ mod tests {
         let zero = Enclosure::double(0.0, ORDER_BITS);
         assert_eq!(renyi_epsilon(&nearly_none, &delta).unwrap().epsilon, zero);
         assert_eq!(zcdp_epsilon_optimal(nearly_none.rho(), &delta).unwrap().epsilon, zero);
+    }
+
+    /// Phases whose noise grows by a hundredth each: in doubles they count as if all had the least noise, whose best order proves no lower end.
+    #[test]
+    fn the_best_order_of_a_schedule_is_proven() {
+        use crate::account::Counts;
+        let phase = |k: u32| {
+            let sigma = Rational::from((100 + k, 100));
+            Counts::parse_sampled(&format!("0.01:gaussian:{}x100", rational::display(&sigma.square()))).unwrap()
+        };
+        let schedule = Composition::new((0..8).map(phase)).unwrap();
+        let found = renyi_epsilon(&schedule, &"1e-5".parse().unwrap()).unwrap();
+        assert!(found.epsilon.is_tight(6), "{found:?}");
     }
 
     #[test]
