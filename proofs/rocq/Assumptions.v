@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave.
 From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint UnitsPath PersonsPath UnitsPairs Headlines.
 
 Definition theorems := (
@@ -81,6 +81,15 @@ Definition theorems := (
   @pure_is_processed,
   @adaptive_guarantees_compose,
   @private_is_guaranteed,
+  @dominated_is_private,
+  @dominates_app,
+  @further_tells_more,
+  @apart_tells_more,
+  @worst_changes,
+  @worst_moves,
+  @gaussian_log_concave,
+  @laplace_log_concave,
+  @truncated_log_concave,
   @delta_with_infinite_losses,
   @certified_infinite_is_true,
   @certified_below_infinite_is_true,
