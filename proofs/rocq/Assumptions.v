@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets.
 From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint UnitsPath PersonsPath UnitsPairs Headlines.
 
 Definition theorems := (
@@ -90,6 +90,10 @@ Definition theorems := (
   @gaussian_log_concave,
   @laplace_log_concave,
   @truncated_log_concave,
+  @account_is_private,
+  @account_replaced_is_private,
+  @choices_are_private,
+  @choices_replaced_are_private,
   @delta_with_infinite_losses,
   @certified_infinite_is_true,
   @certified_below_infinite_is_true,
