@@ -5,7 +5,7 @@
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
 From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets.
-From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint UnitsPath PersonsPath UnitsPairs Headlines.
+From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint Neighbors UnitsPath PersonsPath UnitsPairs Headlines.
 
 Definition theorems := (
   @P_sums_to_one,
@@ -94,6 +94,7 @@ Definition theorems := (
   @account_replaced_is_private,
   @choices_are_private,
   @choices_replaced_are_private,
+  @account_is_smallest,
   @delta_with_infinite_losses,
   @certified_infinite_is_true,
   @certified_below_infinite_is_true,
@@ -126,6 +127,11 @@ Definition theorems := (
   @TwoCountsDelta.delta_is_between,
   @TwoCountsCalibration.noise_is_enough,
   @TwoCountsPoint.tradeoff_point_is_between,
+  @Neighbors.state_of_all_data_sets,
+  @Neighbors.state_of_replaced_records,
+  @Neighbors.state_epsilon_for_all,
+  @laplace_groups,
+  @parity_of_all_data_sets,
   @UnitsPath.epsilon_is_between,
   @PersonsPath.epsilon_is_between,
   @UnitsPairs.worst_epsilon_is_between,

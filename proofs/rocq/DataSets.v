@@ -63,6 +63,10 @@ Section DataSets.
   Definition output (M : list table) (D : data_set) : list Z -> R :=
     independent (flat_map (fun t => map (fun i => law t (value t D i)) (places t)) M).
 
+  (** Private for all neighbors. *)
+  Definition private_for_all (related : data_set -> data_set -> Prop) (M : list table) (eps d : R) : Prop :=
+    forall D D', related D D' -> indistinguishable (output M D) (output M D') eps d.
+
   (** The order of records does not matter. *)
   Lemma value_permuted t D D' i : Permutation D D' -> value t D i = value t D' i.
   Proof. induction 1; cbn; try lia. fold (value t l i) (value t l' i); lia. Qed.
@@ -277,8 +281,7 @@ Section DataSets.
 
   (** What is private with the counts that are accounted for is private for all data sets and all groups of at most [K] records, added or removed. *)
   Theorem account_is_private K M cs eps d :
-    each (account K) M cs -> private cs eps d ->
-    forall D D', add_remove K D D' -> indistinguishable (output M D) (output M D') eps d.
+    each (account K) M cs -> private cs eps d -> private_for_all (add_remove K) M eps d.
   Proof.
     intros Hcs Hd. assert (HM : Forall lawful_table M) by (apply (each_lawful (account K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
     assert (H : forall D D', added K D D' -> indistinguishable (output M D) (output M D') eps d).
@@ -290,8 +293,7 @@ Section DataSets.
 
   (** The same of at most [K] records that are replaced. *)
   Theorem account_replaced_is_private K M cs eps d :
-    each (account_replaced K) M cs -> private cs eps d ->
-    forall D D', replaced K D D' -> indistinguishable (output M D) (output M D') eps d.
+    each (account_replaced K) M cs -> private cs eps d -> private_for_all (replaced K) M eps d.
   Proof.
     intros Hcs Hd D D' (E & rs & ss & Hlen & Hl & HD & HD').
     assert (HM : Forall lawful_table M) by (apply (each_lawful (account_replaced K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
@@ -345,8 +347,7 @@ Section DataSets.
 
   (** Rows of cell keys, tables with any masses, noise with bounds: private for all data sets, if each choice is. *)
   Theorem choices_are_private K M eps d :
-    Forall lawful_table M -> Forall keeps M -> (forall cs, each (choice_added K) M cs -> private cs eps d) ->
-    forall D D', add_remove K D D' -> indistinguishable (output M D) (output M D') eps d.
+    Forall lawful_table M -> Forall keeps M -> (forall cs, each (choice_added K) M cs -> private cs eps d) -> private_for_all (add_remove K) M eps d.
   Proof.
     intros HM Hk Hd. rewrite Forall_forall in Hk.
     assert (H : forall D D', added K D D' -> indistinguishable (output M D) (output M D') eps d).
@@ -361,8 +362,7 @@ Section DataSets.
   Qed.
 
   Theorem choices_replaced_are_private K M eps d :
-    Forall lawful_table M -> Forall keeps M -> (forall cs, each (choice_replaced K) M cs -> private cs eps d) ->
-    forall D D', replaced K D D' -> indistinguishable (output M D) (output M D') eps d.
+    Forall lawful_table M -> Forall keeps M -> (forall cs, each (choice_replaced K) M cs -> private cs eps d) -> private_for_all (replaced K) M eps d.
   Proof.
     intros HM Hk Hd D D' (E & rs & ss & Hlen & Hl & HD & HD'). rewrite Forall_forall in Hk.
     apply (indistinguishable_permuted M D (rs ++ E) D' (ss ++ E)); try assumption.
@@ -374,5 +374,73 @@ Section DataSets.
     - apply Forall_map, Forall_forall; intros i _. exists (value t (rs ++ E) i), (value t (ss ++ E) i). rewrite !value_app.
       assert (H1 := value_bounds t Hk rs i). assert (H2 := value_bounds t Hk ss i). assert (H3 := value_bounds t Hk E i). destruct Hk as [Hs _].
       assert (H4 := inj_le _ _ Hl). repeat split; try lia; try nia. unfold cell; now rewrite !value_app.
+  Qed.
+
+  (** ** No smaller epsilon is enough *)
+
+  (** The smallest epsilon for which a mechanism is private for all neighbors is in [a, b]. *)
+  Definition smallest_epsilon_for_all (related : data_set -> data_set -> Prop) (M : list table) (d a b : R) : Prop :=
+    exists e, a <= e <= b /\ 0 <= e /\ private_for_all related M e d /\ forall e', 0 <= e' -> private_for_all related M e' d -> e <= e'.
+
+  (** A record that changes the first [most] counts of each table by [shift]. *)
+  Definition full (M : list table) (r : record) : Prop :=
+    Forall (fun t => (most t <= size t)%nat /\ forall i, (i < most t)%nat -> moves t r i = shift t) M.
+
+  Lemma value_repeat t r K i : value t (repeat r K) i = (Z.of_nat K * moves t r i)%Z.
+  Proof. induction K as [|K IH]; [reflexivity|]. cbn [repeat value fold_right]; fold (value t (repeat r K) i). rewrite IH; lia. Qed.
+
+  Lemma same_laws b c : lawful b -> lawful c -> (forall x, P1 b x = P1 c x /\ Q1 b x = Q1 c x) -> dominates [b] [c].
+  Proof.
+    intros Hb Hc E p q Hp Hq; apply advantage_least; intros a. eapply Rle_trans; [|apply (partial_at_most [b] p q) with (a := a); try assumption; now apply one_proper].
+    rewrite !partial_gap_one; right; apply lsum_ext; intros x; destruct (E x) as [-> ->]; reflexivity.
+  Qed.
+
+  Lemma cells_dominate_account K t cs r :
+    (most t <= size t)%nat -> (forall i, (i < most t)%nat -> moves t r i = shift t) -> account K t cs ->
+    dominates (map (cell t [] (repeat r K)) (places t)) cs.
+  Proof.
+    intros Hsize Hr (f & Hf & ->). assert (Ht := additive_lawful t f Hf). destruct Hf as (E & Hlaw & _).
+    assert (Hp : forall l, proper (map (cell t [] (repeat r K)) l)) by (intros; apply Forall_map, Forall_forall; intros; split; apply Ht).
+    unfold places. replace (size t) with (most t + (size t - most t))%nat by lia. rewrite seq_app, map_app.
+    rewrite <- (app_nil_r (repeat (Moved _ _) _)).
+    apply dominates_app; try apply Hp; [now apply repeat_proper, Moved_lawful | apply nil_proper | | now apply dominates_nil].
+    assert (H : forall n a, (a + n <= most t)%nat -> dominates (map (cell t [] (repeat r K)) (seq a n)) (repeat (Moved f (Z.of_nat K * shift t)) n)).
+    { induction n as [|n IH]; intros a Ha; [apply dominates_itself|]. cbn [seq map repeat].
+      apply dominates_cons; [split; apply Ht | now apply Moved_lawful | apply Hp | now apply repeat_proper, Moved_lawful | | apply IH; lia].
+      apply same_laws; [split; apply Ht | now apply Moved_lawful|]. intros x; unfold cell; cbn [P1 Q1 Moved]. rewrite E, value_repeat, Hr by lia.
+      cbn [value fold_right]; unfold additive. now rewrite Z.sub_0_r. }
+    apply H; lia.
+  Qed.
+
+  Lemma account_proper K t cs : account K t cs -> proper cs.
+  Proof. intros (f & (_ & Hf & _) & ->); now apply repeat_proper, Moved_lawful. Qed.
+
+  Lemma each_proper K M cs : each (account K) M cs -> proper cs.
+  Proof. induction 1 as [|t cs M ds Ht _ IH]; [apply nil_proper|]. apply proper_app; [now apply (account_proper K t) | exact IH]. Qed.
+
+  Theorem account_is_needed K M cs r eps d :
+    full M r -> each (account K) M cs -> private_for_all (add_remove K) M eps d -> private cs eps d.
+  Proof.
+    intros Hr Hcs Hd. assert (HM : Forall lawful_table M) by (apply (each_lawful (account K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    apply (dominated_is_private (cells M [] (repeat r K))).
+    - now apply cells_proper.
+    - now apply (each_proper K M).
+    - clear Hd; induction Hcs as [|t cs M ds Ht Hds IH]; [apply dominates_itself|].
+      inversion Hr as [|? ? [H1 H2] Hr']; subst. inversion HM as [|? ? Hl HM']; subst. cbn [cells flat_map]; fold (cells M [] (repeat r K)).
+      apply dominates_app; [|now apply (account_proper K t)| now apply cells_proper | now apply (each_proper K M) | now apply cells_dominate_account | now apply IH].
+      apply Forall_map, Forall_forall; intros; split; apply Hl.
+    - intros E p q Hp Hq. apply (Hd [] (repeat r K)) with (E := E).
+      + left; exists (repeat r K); split; [now rewrite repeat_length | now rewrite app_nil_r].
+      + exact (same_events _ _ E p (output_is_P M [] (repeat r K)) Hp).
+      + exact (same_events _ _ E q (output_is_Q M [] (repeat r K)) Hq).
+  Qed.
+
+  (** So the smallest epsilon of the counts that are accounted for is that of the mechanism, if there may be such a record. *)
+  Corollary account_is_smallest K M cs r d a b :
+    full M r -> each (account K) M cs -> smallest_epsilon cs d a b -> smallest_epsilon_for_all (add_remove K) M d a b.
+  Proof.
+    intros Hr Hcs (e & He & H0 & Hp & Hleast). exists e; split; [exact He | split; [exact H0 | split]].
+    - now apply account_is_private with cs.
+    - intros e' He' Hp'; apply Hleast; [assumption|]. now apply (account_is_needed K M cs r).
   Qed.
 End DataSets.

@@ -273,9 +273,6 @@ Section LogConcave.
   Lemma Moved_proper vs : proper (map (Moved f) vs).
   Proof. apply Forall_map, Forall_forall; intros; apply Moved_lawful. Qed.
 
-  Lemma repeat_proper c n : lawful c -> proper (repeat c n).
-  Proof. intros H; apply Forall_forall; intros x Hx; apply repeat_spec in Hx; now subst. Qed.
-
   Definition sum (vs : list Z) : Z := fold_right Z.add 0%Z vs.
 
   (** The worst of all changes of at most [m] each and [n] times [m] in sum: [n] counts that move by [m]. *)
@@ -379,6 +376,13 @@ Section LogConcave.
     - right; apply total_ext; intros [|x [|y xs]]; try reflexivity; unfold weighted, P, Q; cbn; [|now rewrite !Rmult_0_r].
       replace (m - x - m)%Z with (- x)%Z by lia. rewrite Heven.
       rewrite <- (Heven (m - x)%Z). now replace (- (m - x))%Z with (x - m)%Z by lia.
+  Qed.
+
+  (** So counts that move down count as ones that move up. *)
+  Theorem even_both_ways m n : (forall x, f (- x)%Z = f x) -> dominates (repeat (Moved f m) (n + n)) (repeat (Moved f m) n ++ repeat (down m) n).
+  Proof.
+    intros Heven; rewrite repeat_app. apply dominates_after; try (apply repeat_proper; first [apply Moved_lawful | apply down_lawful]).
+    apply dominates_repeat; [apply Moved_lawful | apply down_lawful | now apply even_down].
   Qed.
 End LogConcave.
 

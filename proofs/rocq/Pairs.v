@@ -158,6 +158,14 @@ Lemma dominates_cons b c bs cs :
   lawful b -> lawful c -> proper bs -> proper cs -> dominates [b] [c] -> dominates bs cs -> dominates (b :: bs) (c :: cs).
 Proof. intros Hb Hc; apply (dominates_app [b] [c] bs cs); now apply one_proper. Qed.
 
+Lemma repeat_proper c n : lawful c -> proper (repeat c n).
+Proof. intros H; apply Forall_forall; intros x Hx; apply repeat_spec in Hx; now subst. Qed.
+
+Lemma dominates_repeat b c n : lawful b -> lawful c -> dominates [b] [c] -> dominates (repeat b n) (repeat c n).
+Proof.
+  intros Hb Hc H; induction n as [|n IH]; [apply dominates_itself|]. cbn [repeat]. apply dominates_cons; try assumption; now apply repeat_proper.
+Qed.
+
 (** Counts may change places. *)
 Theorem dominates_permuted bs cs : proper cs -> Permutation bs cs -> dominates bs cs.
 Proof.
@@ -308,4 +316,25 @@ Proof.
   apply private_is_two_deltas; [assumption|]; split.
   - eapply Rle_trans; [now apply (dominates_delta bs) | exact D1].
   - eapply Rle_trans; [apply (dominates_delta (map swapped bs)); now apply dominates_swapped | exact D2].
+Qed.
+
+(** Losses of at most [e] in each count add up. *)
+Definition ratio_at_most (e : R) (c : count) : Prop := forall x, P1 c x <= exp e * Q1 c x /\ Q1 c x <= exp e * P1 c x.
+
+Theorem pure_is_private cs e : proper cs -> Forall (ratio_at_most e) cs -> private cs (INR (length cs) * e) 0.
+Proof.
+  intros Hp Hr. assert (E : forall n, exp (INR (S n) * e) = exp e * exp (INR n * e)) by (intros; rewrite <- exp_plus, S_INR; f_equal; ring).
+  assert (H : forall xs, P cs xs <= exp (INR (length cs) * e) * Q cs xs /\ Q cs xs <= exp (INR (length cs) * e) * P cs xs).
+  { assert (Hpos := exp_pos e). induction Hr as [|c cs Hc _ IH]; intros [|x xs]; unfold P, Q; cbn [product length]; try (rewrite ?Rmult_0_r; lra).
+    - cbn; rewrite Rmult_0_l, exp_0; lra.
+    - inversion Hp as [|? ? Hl Hp']; subst. destruct (IH Hp' xs) as [H1 H2]. destruct (Hc x) as [H3 H4]. destruct Hl as [[L1 _] [L2 _]].
+      assert (H5 := P_nonneg cs xs Hp'). assert (H6 := Q_nonneg cs xs Hp'). specialize (L1 x); specialize (L2 x). fold (P cs xs) (Q cs xs).
+      rewrite E. split.
+      + replace (exp e * exp (INR (length cs) * e) * (Q1 c x * Q cs xs)) with (exp e * Q1 c x * (exp (INR (length cs) * e) * Q cs xs)) by ring.
+        now apply Rmult_le_compat.
+      + replace (exp e * exp (INR (length cs) * e) * (P1 c x * P cs xs)) with (exp e * P1 c x * (exp (INR (length cs) * e) * P cs xs)) by ring.
+        now apply Rmult_le_compat. }
+  apply private_is_two_deltas; [assumption|].
+  split; apply total_least; intros l _; (apply Rle_trans with (lsum (fun _ => 0) l); [|rewrite lsum_zero; lra]);
+    apply lsum_le; intros xs; destruct (H xs); apply Rmax_lub; rewrite ?P_swapped, ?Q_swapped; lra.
 Qed.

@@ -1,0 +1,144 @@
+(** * Data sets of the examples
+
+    What the theorems of DataSets.v say of mechanisms with numbers. In the first ones each record is a list of counts, at most ten of which it raises by
+    one: the State level of the 2020 Census as Su, Su & Wang (2025) analyze it, with any number of counts. *)
+
+From Coq Require Import Reals ZArith Lra Lia Psatz.
+From Coquelicot Require Import Coquelicot.
+From Coq Require Import List Permutation.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets State.
+Import ListNotations.
+Open Scope R_scope.
+
+Lemma only_table {record} (R : table record -> list count -> Prop) t cs : R t cs -> each record R [t] cs.
+Proof. intros H; rewrite <- (app_nil_r cs); constructor; [exact H | constructor]. Qed.
+
+(** Records of any kind that raise at most ten counts by at most one. *)
+Definition State_noise : Z -> R := gaussian (50000 / 10001).
+
+Lemma State_noise_is_law : is_law State_noise.
+Proof. apply gaussian_is_law; lra. Qed.
+
+Lemma State_noise_log_concave : log_concave State_noise.
+Proof. apply gaussian_log_concave; lra. Qed.
+
+Lemma state_counts_private : private (repeat (Count (50000 / 10001) 1) 10) 10.1254175 1e-11.
+Proof. exact (upper_end_is_private _ _ _ _ State.epsilon_is_between). Qed.
+
+(** For every data set and every record that raises at most ten of its counts by at most one. *)
+Theorem state_of_all_data_sets record size moves :
+  let t := Table record size (additive State_noise) moves 10 1 in
+  keeps record t -> private_for_all record (add_remove record 1) [t] 10.1254175 1e-11.
+Proof.
+  intros t Hk; apply account_is_private with (repeat (Count (50000 / 10001) 1) 10); [|exact state_counts_private].
+  apply only_table; exists State_noise; split; [|reflexivity].
+  split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]].
+Qed.
+
+(** For every data set and every two records that raise at most five counts by at most one, if one takes the place of the other. *)
+Theorem state_of_replaced_records record size moves :
+  let t := Table record size (additive State_noise) moves 5 1 in
+  keeps record t -> private_for_all record (replaced record 1) [t] 10.1254175 1e-11.
+Proof.
+  intros t Hk; apply account_replaced_is_private with (repeat (Moved State_noise 1) 5 ++ repeat (down State_noise 1) 5).
+  - apply only_table; exists State_noise; split; [|reflexivity].
+    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]].
+  - apply dominated_is_private with (repeat (Moved State_noise 1) (5 + 5)); [| | |exact state_counts_private].
+    + apply repeat_proper, Moved_lawful, State_noise_is_law.
+    + apply proper_app; apply repeat_proper; [apply Moved_lawful | apply down_lawful]; exact State_noise_is_law.
+    + apply even_both_ways; [exact State_noise_is_law | exact (gaussian_even (50000 / 10001))].
+Qed.
+
+(** ** Any number of counts, of which each record raises those in its list, the first ten at most *)
+
+Definition raises (r : list nat) (i : nat) : Z := if in_dec Nat.eq_dec i (firstn 10 r) then 1 else 0.
+Definition State_table (n : nat) : table (list nat) := Table (list nat) n (additive State_noise) raises 10 1.
+
+Lemma State_table_keeps n : keeps (list nat) (State_table n).
+Proof.
+  split; [apply Z.le_0_1|]. intros r; split.
+  - intros i; cbn [moves shift State_table]; unfold raises; destruct (in_dec _ _ _); lia.
+  - apply Nat.le_trans with (length (firstn 10 r)); [|apply firstn_le_length].
+    apply NoDup_incl_length; [apply NoDup_filter, seq_NoDup|]. intros i Hi; apply filter_In in Hi; destruct Hi as [_ Hi].
+    cbn [moves State_table] in Hi; unfold raises in Hi. destruct (in_dec Nat.eq_dec i (firstn 10 r)) as [|]; [assumption | discriminate].
+Qed.
+
+(** If there are ten counts, no smaller epsilon is enough for all data sets: some records raise ten. *)
+Theorem state_epsilon_for_all n :
+  (10 <= n)%nat -> smallest_epsilon_for_all (list nat) (add_remove (list nat) 1) [State_table n] 1e-11 10.125415 10.1254175.
+Proof.
+  intros Hn; apply account_is_smallest with (r := seq 0 10) (cs := repeat (Count (50000 / 10001) 1) 10).
+  - constructor; [|constructor]. split; [exact Hn|]. intros i Hi; cbn [moves shift most State_table] in *; unfold raises.
+    destruct (in_dec Nat.eq_dec i (firstn 10 (seq 0 10))) as [|Hout]; [reflexivity|]. exfalso; apply Hout.
+    change (firstn 10 (seq 0 10)) with (seq 0 10). apply in_seq; lia.
+  - apply only_table; exists State_noise; split; [|reflexivity].
+    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | apply State_table_keeps]]].
+  - exact State.epsilon_is_between.
+Qed.
+
+(** ** Groups: discrete Laplace noise, and K records *)
+
+Lemma laplace_ratio e m : 0 < e -> (0 <= m)%Z -> ratio_at_most (e * IZR m) (Moved (laplace e) m).
+Proof.
+  intros He Hm x; cbn [P1 Q1 Moved]; unfold laplace. set (k := (1 - exp (- e)) / (1 + exp (- e))).
+  assert (Hk : 0 < k) by (assert (Hr := ratio_bounds e He); unfold k; apply Rdiv_lt_0_compat; lra).
+  assert (Hm' := IZR_le _ _ Hm).
+  assert (H1 : Rabs (IZR (x - m)) <= Rabs (IZR x) + IZR m) by (rewrite <- !abs_IZR, <- plus_IZR; apply IZR_le; lia).
+  assert (H2 : Rabs (IZR x) <= Rabs (IZR (x - m)) + IZR m) by (rewrite <- !abs_IZR, <- plus_IZR; apply IZR_le; lia).
+  assert (Hstep : forall a b, e * b <= e * a + e * IZR m -> k * exp (- (e * a)) <= exp (e * IZR m) * (k * exp (- (e * b)))).
+  { intros a b Hab. replace (exp (e * IZR m) * (k * exp (- (e * b)))) with (k * exp (e * IZR m + - (e * b))) by (rewrite exp_plus; ring).
+    apply Rmult_le_compat_l; [lra|]. apply exp_mono; lra. }
+  split; apply Hstep; nra.
+Qed.
+
+(** Every group of at most [K] records, each of which raises at most [n] counts by at most [m]. *)
+Theorem laplace_groups record size moves e (K n : nat) (m : Z) :
+  0 < e -> let t := Table record size (additive (laplace e)) moves n m in
+  keeps record t -> private_for_all record (add_remove record K) [t] (INR n * (e * (IZR (Z.of_nat K * m)))) 0.
+Proof.
+  intros He t Hk. assert (Hm : (0 <= Z.of_nat K * m)%Z) by (destruct Hk as [Hk _]; cbn [shift t] in Hk; nia).
+  apply account_is_private with (repeat (Moved (laplace e) (Z.of_nat K * m)) n).
+  - apply only_table; exists (laplace e); split; [|reflexivity].
+    split; [reflexivity | split; [now apply laplace_is_law | split; [now apply laplace_log_concave | exact Hk]]].
+  - assert (Hp := pure_is_private (repeat (Moved (laplace e) (Z.of_nat K * m)) n) (e * IZR (Z.of_nat K * m))).
+    rewrite repeat_length in Hp; apply Hp.
+    + now apply repeat_proper, Moved_lawful, laplace_is_law.
+    + apply Forall_forall; intros c Hc; apply repeat_spec in Hc; subst; now apply laplace_ratio.
+Qed.
+
+(** ** Other noise: randomized response about the parity of a count, one choice at a time *)
+
+Definition parity (e : R) (v : Z) : Z -> R := response e (v mod 2).
+Definition Parity_table (e : R) : table bool := Table bool 1 (parity e) (fun r _ => if r then 1 else 0)%Z 1 1.
+
+Lemma Parity_lawful e : lawful_table bool (Parity_table e).
+Proof.
+  intros v; cbn; unfold parity. destruct (Response_lawful e) as [H0 H1]. assert (H := Z.mod_pos_bound v 2 ltac:(lia)).
+  assert (E : (v mod 2 = 0 \/ v mod 2 = 1)%Z) by lia. destruct E as [-> | ->]; assumption.
+Qed.
+
+Lemma response_ratio e v v' : 0 <= e -> (v = 0 \/ v = 1)%Z -> (v' = 0 \/ v' = 1)%Z -> ratio_at_most e (Pair (response e v) (response e v')).
+Proof.
+  intros He Hv Hv' x; cbn [P1 Q1]. assert (H1 : 1 <= exp e) by (rewrite <- exp_0; now apply exp_mono).
+  assert (Hr : forall u w, (u = 0 \/ u = 1)%Z -> (w = 0 \/ w = 1)%Z -> response e u x <= exp e * response e w x); [|split; now apply Hr].
+  intros u w Hu Hw. destruct (in_dec Z.eq_dec x [0; 1]%Z) as [Hx|Hx].
+  - assert (Hinv : 0 < / (exp e + 1)) by (apply Rinv_0_lt_compat; lra).
+    assert (Hb : forall y, (y = 0 \/ y = 1)%Z -> / (exp e + 1) <= response e y x <= exp e * / (exp e + 1)).
+    { intros y Hy; unfold response, Rdiv. destruct (Z.eqb_spec x y); [nra|]. destruct (Z.eqb_spec x (1 - y)); [nra|]. cbn [In] in Hx; lia. }
+    destruct (Hb u Hu), (Hb w Hw). apply Rle_trans with (exp e * / (exp e + 1)); [assumption|]. apply Rmult_le_compat_l; lra.
+  - rewrite !response_outside by assumption; lra.
+Qed.
+
+Theorem parity_of_all_data_sets e : 0 <= e -> private_for_all bool (add_remove bool 1) [Parity_table e] e 0.
+Proof.
+  intros He; apply choices_are_private; [constructor; [apply Parity_lawful | constructor] | |].
+  - constructor; [|constructor]. split; [cbn; lia|]. intros r; split; [intros i; cbn; destruct r; lia | destruct r; cbn; lia].
+  - intros cs Hcs; inversion Hcs as [|t cs' M ds [Hlen Hall] Hds]; subst. inversion Hds; subst. rewrite app_nil_r. clear Hcs Hds.
+    assert (Hm : forall v, (v mod 2 = 0 \/ v mod 2 = 1)%Z) by (intros v; assert (H := Z.mod_pos_bound v 2 ltac:(lia)); lia).
+    assert (Hp : proper cs').
+    { apply Forall_forall; intros c Hc. rewrite Forall_forall in Hall; destruct (Hall c Hc) as (v & v' & _ & _ & _ & ->). split; apply Parity_lawful. }
+    assert (Hpriv := pure_is_private cs' e Hp).
+    assert (Hr : Forall (ratio_at_most e) cs').
+    { eapply Forall_impl; [|exact Hall]. intros c (v & v' & _ & _ & _ & ->). now apply response_ratio. }
+    apply private_wider with (1 := Hpriv Hr). cbn in Hlen. apply le_INR in Hlen. cbn in Hlen. nra.
+Qed.
