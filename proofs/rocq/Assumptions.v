@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets Claims.
 From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint Neighbors UnitsPath PersonsPath UnitsPairs Headlines.
 
 Definition theorems := (
@@ -95,6 +95,23 @@ Definition theorems := (
   @choices_are_private,
   @choices_replaced_are_private,
   @account_is_smallest,
+  @processing_is_a_test,
+  @posterior_of_events,
+  @posterior_of_all_data_sets,
+  @power_of_all_data_sets,
+  @best_decision,
+  @best_decision_by_other_direction,
+  @decision_of_all_data_sets,
+  @type2_of_both_directions,
+  @tail_by_profile,
+  @pure_bounds_outputs,
+  @guarantee_does_not_bound_losses,
+  @more_counts_may_have_a_smaller_tail,
+  @outputs_do_not_bound_events,
+  @hand_events,
+  @hull_is_below_both_directions,
+  @guarantee_is_no_lower_end,
+  @guarantee_bounds_events,
   @delta_with_infinite_losses,
   @certified_infinite_is_true,
   @certified_below_infinite_is_true,
@@ -130,6 +147,9 @@ Definition theorems := (
   @Neighbors.state_of_all_data_sets,
   @Neighbors.state_of_replaced_records,
   @Neighbors.state_epsilon_for_all,
+  @Neighbors.state_posterior_of_all_data_sets,
+  @Neighbors.state_power_of_all_data_sets,
+  @one_count_decision,
   @laplace_groups,
   @parity_of_all_data_sets,
   @UnitsPath.epsilon_is_between,

@@ -1,12 +1,12 @@
-(** * Data sets of the examples
+(** * Neighbors of the examples
 
-    What the theorems of DataSets.v say of mechanisms with numbers. In the first ones each record is a list of counts, at most ten of which it raises by
+    What the theorems of DataSets.v and Claims.v say of mechanisms with numbers. In the first ones each record is a list of counts, at most ten of which it raises by
     one: the State level of the 2020 Census as Su, Su & Wang (2025) analyze it, with any number of counts. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Permutation.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets State.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Tradeoff Claims OneCount State.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -141,4 +141,53 @@ Proof.
     assert (Hr : Forall (ratio_at_most e) cs').
     { eapply Forall_impl; [|exact Hall]. intros c (v & v' & _ & _ & _ & ->). now apply response_ratio. }
     apply private_wider with (1 := Hpriv Hr). cbn in Hlen. apply le_INR in Hlen. cbn in Hlen. nra.
+Qed.
+
+(** ** Claims with these numbers *)
+
+(** For every data set and every record that raises at most ten counts by at most one, there or not: no event of a probability of at least one in a
+    million, whatever is computed from the counts, lifts a belief above this. *)
+Theorem state_posterior_of_all_data_sets record size moves prior D D' T :
+  let t := Table record size (additive State_noise) moves 10 1 in
+  keeps record t -> add_remove record 1 D D' -> 0 < prior < 1 -> is_test T -> 1e-6 <= chance (output record [t] D) T ->
+  posterior prior (chance (output record [t] D) T) (chance (output record [t] D') T) <= posterior prior 1e-6 ((1e-6 - 1e-11) / exp 10.1254175).
+Proof.
+  intros t Hk HD Hp HT HlT.
+  apply (posterior_of_all_data_sets record [t] (add_remove record 1) 10.1254175 1e-11); try assumption; try lra.
+  - constructor; [|constructor]. apply (additive_lawful record t State_noise).
+    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]].
+  - now apply state_of_all_data_sets.
+Qed.
+
+(** And every test of such a record with false alarms of at most [alpha] finds it with at most this probability. *)
+Theorem state_power_of_all_data_sets record size moves alpha D D' T :
+  let t := Table record size (additive State_noise) moves 10 1 in
+  keeps record t -> add_remove record 1 D D' -> is_test T -> chance (output record [t] D') T <= alpha ->
+  chance (output record [t] D) T <= 1e-11 + exp 10.1254175 * alpha.
+Proof.
+  intros t Hk HD HT Ha. eapply Rle_trans.
+  - apply (power_of_all_data_sets record [t] (add_remove record 1) 10.1254175 1e-11); try eassumption; [|now apply state_of_all_data_sets].
+    constructor; [|constructor]. apply (additive_lawful record t State_noise).
+    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]].
+  - apply Rplus_le_compat_l, Rmult_le_compat_l; [left; apply exp_pos | assumption].
+Qed.
+
+(** One count, and a record that is there once in e + 1 cases: no rule is right more often than this. *)
+Theorem one_count_decision record size moves r D T :
+  let t := Table record size (additive State_noise) moves 1 1 in let prior := / (exp 1 + 1) in
+  keeps record t -> is_test T ->
+  prior * chance (output record [t] (r :: D)) T + (1 - prior) * (1 - chance (output record [t] D) T) <= 1 - prior + prior * 0.00336853.
+Proof.
+  intros t prior Hk HT. assert (He := exp_pos 1). assert (Hinv : 0 < / (exp 1 + 1)) by (apply Rinv_0_lt_compat; lra).
+  assert (Hp : 0 < prior < 1).
+  { split; [assumption|]. apply Rmult_lt_reg_r with (exp 1 + 1); [lra|]. unfold prior; rewrite Rinv_l by lra; lra. }
+  assert (Hodds : ln ((1 - prior) / prior) = 1.0).
+  { replace ((1 - prior) / prior) with (exp 1) by (unfold prior; field; lra). rewrite ln_exp; lra. }
+  assert (Hcs : each record (account record 1) [t] (repeat (Count (50000 / 10001) 1) 1)).
+  { apply only_table; exists State_noise; split; [|reflexivity].
+    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]]. }
+  eapply Rle_trans; [apply (decision_of_all_data_sets record 1 [t] _ prior [r] D T Hcs (le_n 1) Hp HT)|].
+  unfold best_correct; rewrite Hodds. apply Rplus_le_compat_l, Rmult_le_compat_l; [lra|].
+  apply Rle_trans with (2 := proj2 OneCount.delta_is_between).
+  apply (dominates_delta [Moved State_noise 1] [down State_noise 1]), even_down; [exact State_noise_is_law | exact (gaussian_even (50000 / 10001))].
 Qed.
