@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets Claims.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets Questions Claims.
 From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint Neighbors UnitsPath PersonsPath UnitsPairs Headlines.
 
 Definition theorems := (
@@ -95,6 +95,11 @@ Definition theorems := (
   @choices_are_private,
   @choices_replaced_are_private,
   @account_is_smallest,
+  @below_is_indistinguishable,
+  @questions_of_all_data_sets,
+  @count_is_promised,
+  @guarantee_is_promised,
+  @guarantee_of_groups,
   @processing_is_a_test,
   @posterior_of_events,
   @posterior_of_all_data_sets,
@@ -150,6 +155,7 @@ Definition theorems := (
   @Neighbors.state_posterior_of_all_data_sets,
   @Neighbors.state_power_of_all_data_sets,
   @one_count_decision,
+  @ten_chosen_counts,
   @laplace_groups,
   @parity_of_all_data_sets,
   @UnitsPath.epsilon_is_between,

@@ -6,7 +6,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Permutation.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Tradeoff Claims OneCount State.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims OneCount State.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -191,3 +191,47 @@ Proof.
   apply Rle_trans with (2 := proj2 OneCount.delta_is_between).
   apply (dominates_delta [Moved State_noise 1] [down State_noise 1]), even_down; [exact State_noise_is_law | exact (gaussian_even (50000 / 10001))].
 Qed.
+
+(** ** Questions: ten counts, each chosen after all earlier answers *)
+
+Section Chosen.
+  Variable record : Type.
+  Variable choose : list Z -> record -> bool.
+
+  Definition chosen (seen : list Z) : table record := Table record 1 (additive State_noise) (fun r _ => if choose seen r then 1 else 0)%Z 1 1.
+
+  Lemma chosen_keeps seen : keeps record (chosen seen).
+  Proof.
+    split; [apply Z.le_0_1|]. intros r; split; [intros i; cbn; destruct (choose seen r); lia|].
+    unfold touched, places; cbn. destruct (choose seen r); cbn; lia.
+  Qed.
+
+  (** How many records there are of the kind that is asked for. *)
+  Definition how_many (seen : list Z) (D : data_set record) : Z := value record (chosen seen) D 0.
+
+  Fixpoint counting (n : nat) (seen : list Z) : question record :=
+    match n with
+    | O => Stop record
+    | S n' => Ask record (fun D => additive State_noise (how_many seen D)) (fun x => counting n' (x :: seen))
+    end.
+
+  Lemma how_many_moves seen D D' : add_remove record 1 D D' -> (Z.abs (how_many seen D' - how_many seen D) <= 1)%Z.
+  Proof.
+    assert (H : forall A B, added record 1 A B -> (0 <= how_many seen B - how_many seen A <= 1)%Z).
+    { intros A B (rs & Hl & Hperm). unfold how_many. rewrite (value_permuted record (chosen seen) B (rs ++ A) 0 Hperm), value_app.
+      assert (Hv := value_bounds record (chosen seen) (chosen_keeps seen) rs 0). cbn [shift chosen] in Hv. lia. }
+    intros [Hadd|Hadd]; apply H in Hadd; lia.
+  Qed.
+
+  Theorem ten_chosen_counts D D' :
+    add_remove record 1 D D' -> indistinguishable (answers record D (counting 10 [])) (answers record D' (counting 10 [])) 10.1254175 1e-11.
+  Proof.
+    apply questions_of_all_data_sets with (bs := repeat (Count (50000 / 10001) 1) 10); [|exact state_counts_private].
+    assert (H : forall n seen, promised record (add_remove record 1) (repeat (Moved State_noise 1) n) (counting n seen)); [|exact (H 10%nat [])].
+    induction n as [|n IH]; intros seen; cbn [repeat counting]; constructor.
+    - apply Moved_lawful, State_noise_is_law.
+    - intros A; apply moved_is_law, State_noise_is_law.
+    - intros A B HAB. apply count_is_promised; [exact State_noise_is_law | exact State_noise_log_concave | exact (gaussian_even (50000 / 10001)) | now apply how_many_moves].
+    - intros x; apply IH.
+  Qed.
+End Chosen.
