@@ -215,6 +215,132 @@ Proof.
   assert (M := Rmax_r 0 (P cs xs - exp e * Q cs xs)). unfold gap in G. lra.
 Qed.
 
+(** ** The trade-off function of a list that dominates *)
+
+Section Dominated.
+  Variables bs cs : list count.
+  Hypothesis Hbs : proper bs.
+  Hypothesis Hcs : proper cs.
+  Hypothesis Hdom : dominates bs cs.
+
+  Let summable_parts ds T : proper ds -> is_test T -> summable (fun xs => P ds xs * T xs) /\ summable (fun xs => Q ds xs * T xs).
+  Proof.
+    intros H HT; split; apply rejected_summable; try assumption;
+      try (intros; first [now apply P_nonneg | now apply Q_nonneg]); exists 1; intros; first [now apply P_at_most_one | now apply Q_at_most_one].
+  Qed.
+
+  Let nonneg_parts ds T xs : proper ds -> is_test T -> 0 <= P ds xs * T xs /\ 0 <= Q ds xs * T xs.
+  Proof. intros H HT; destruct (HT xs); split; apply Rmult_le_pos; try assumption; [now apply P_nonneg | now apply Q_nonneg]. Qed.
+
+  (** A test weighs at most the advantage, and one test attains it. *)
+  Lemma test_at_most_advantage ds p q T :
+    proper ds -> 0 <= p -> 0 <= q -> is_test T -> p * power ds T - q * type1 ds T <= advantage ds p q.
+  Proof.
+    intros H Hp Hq HT; destruct (summable_parts ds T H HT) as [S1 S2].
+    assert (E : total (fun xs => p * (P ds xs * T xs)) <= total (fun xs => weighted ds p q xs + q * (Q ds xs * T xs))).
+    { apply total_le.
+      - intros xs; destruct (HT xs); unfold weighted. generalize (Rmax_l 0 (p * P ds xs - q * Q ds xs)) (Rmax_r 0 (p * P ds xs - q * Q ds xs)); intros; nra.
+      - apply summable_plus; [now apply weighted_summable | now apply summable_scale]. }
+    rewrite (total_plus outputs_dec) in E; [|intros; apply Rmax_l | intros xs; apply Rmult_le_pos; [assumption | now apply nonneg_parts]
+      | now apply weighted_summable | now apply summable_scale].
+    rewrite !total_scale in E by assumption. unfold power, type1, advantage. lra.
+  Qed.
+
+  Lemma test_of_advantage ds p q : proper ds -> 0 <= p -> 0 <= q -> exists T, is_test T /\ advantage ds p q = p * power ds T - q * type1 ds T.
+  Proof.
+    intros H Hp Hq. set (T := fun xs => if Rlt_dec (q * Q ds xs) (p * P ds xs) then 1 else 0).
+    assert (HT : is_test T) by (intros xs; unfold T; destruct (Rlt_dec _ _); lra). exists T; split; [exact HT|].
+    destruct (summable_parts ds T H HT) as [S1 S2].
+    assert (E : total (fun xs => weighted ds p q xs + q * (Q ds xs * T xs)) = total (fun xs => p * (P ds xs * T xs))).
+    { apply total_ext; intros xs; unfold weighted, T, Rmax. destruct (Rle_dec _ _), (Rlt_dec _ _); lra. }
+    rewrite (total_plus outputs_dec) in E; [|intros; apply Rmax_l | intros xs; apply Rmult_le_pos; [assumption | now apply nonneg_parts]
+      | now apply weighted_summable | now apply summable_scale].
+    rewrite !total_scale in E by assumption. unfold power, type1, advantage. lra.
+  Qed.
+
+  Let constant_test k : 0 <= k <= 1 -> is_test (fun _ => k).
+  Proof. intros Hk xs; exact Hk. Qed.
+
+  (** If every test of the list that dominates, with a power of at least [d], has at least [a] false alarms, so has every test of the other list. *)
+  Theorem tests_of_dominated d a :
+    0 < d < 1 -> (forall S, is_test S -> d <= power bs S -> a <= type1 bs S) -> forall T, is_test T -> d <= power cs T -> a <= type1 cs T.
+  Proof.
+    intros Hd Hall T HT HdT. destruct (Rle_lt_dec a 0) as [Ha|Ha]; [apply Rle_trans with 0; [assumption | now apply type1_nonneg]|].
+    (* The slopes from (d, a) to the tests with less power: a line through (d, a) lies below all tests. *)
+    set (slopes := fun s => exists S, is_test S /\ power bs S < d /\ s * (d - power bs S) = a - type1 bs S).
+    assert (Hmix : forall S R, is_test S -> is_test R -> power bs S < d -> d < power bs R ->
+      (a - type1 bs S) * (power bs R - d) <= (type1 bs R - a) * (d - power bs S)).
+    { intros S R HS HR HlS HlR. set (w := (power bs R - d) / (power bs R - power bs S)).
+      assert (Hden : 0 < power bs R - power bs S) by lra. assert (Ew : w * (power bs R - power bs S) = power bs R - d) by (unfold w; field; lra).
+      assert (Hw : 0 <= w <= 1) by (split; nra). assert (Hm := mixture_is_test w S R Hw HS HR).
+      assert (Ep : power bs (mixture w S R) = w * power bs S + (1 - w) * power bs R).
+      { apply (mixture_sums w S R Hw HS HR); [intros; now apply P_nonneg | exists 1; intros; now apply P_at_most_one]. }
+      assert (Et : type1 bs (mixture w S R) = w * type1 bs S + (1 - w) * type1 bs R).
+      { apply (mixture_sums w S R Hw HS HR); [intros; now apply Q_nonneg | exists 1; intros; now apply Q_at_most_one]. }
+      assert (G := Hall _ Hm ltac:(rewrite Ep; nra)). rewrite Et in G.
+      apply Rmult_le_compat_r with (r := power bs R - power bs S) in G; [|lra].
+      replace ((w * type1 bs S + (1 - w) * type1 bs R) * (power bs R - power bs S))
+        with (w * (power bs R - power bs S) * type1 bs S + (power bs R - power bs S - w * (power bs R - power bs S)) * type1 bs R) in G by ring.
+      rewrite Ew in G. lra. }
+    assert (Hone : power bs (fun _ => 1) = 1).
+    { transitivity (total (P bs)); [apply total_ext; intros; apply Rmult_1_r | now apply P_sums_to_one]. }
+    assert (Hzero : forall ds, proper ds -> power ds (fun _ => 0) = 0 /\ type1 ds (fun _ => 0) = 0).
+    { intros ds H; assert (G1 := power_nonneg ds H (fun _ => 0) (constant_test 0 ltac:(lra))). assert (G2 := type1_nonneg ds H (fun _ => 0) (constant_test 0 ltac:(lra))).
+      split; (apply Rle_antisym; [|assumption]); apply total_least; intros l _; (rewrite (lsum_ext _ (fun _ => 0)); [rewrite lsum_zero; lra | intros; apply Rmult_0_r]). }
+    destruct (Hzero bs Hbs) as [Z1 Z2].
+    assert (Tone := constant_test 1 ltac:(lra)). assert (Tzero := constant_test 0 ltac:(lra)).
+    destruct (completeness slopes) as [s [Hup Hleast]].
+    { exists ((type1 bs (fun _ => 1) - a) / (1 - d)). intros s (S & HS & HlS & Es). apply Rmult_le_reg_r with ((1 - d) * (d - power bs S)).
+      - apply Rmult_lt_0_compat; lra.
+      - assert (G := Hmix S (fun _ => 1) HS Tone HlS ltac:(lra)). rewrite Hone, <- Es in G.
+        replace ((type1 bs (fun _ => 1) - a) / (1 - d) * ((1 - d) * (d - power bs S))) with ((type1 bs (fun _ => 1) - a) * (d - power bs S)) by (field; lra). lra. }
+    { exists (a / d), (fun _ => 0). rewrite Z1, Z2. split; [exact Tzero | split; [lra | field; lra]]. }
+    assert (Hs : 0 <= s).
+    { apply Rle_trans with (a / d); [left; apply Rdiv_lt_0_compat; lra|]. apply Hup. exists (fun _ => 0). rewrite Z1, Z2. split; [exact Tzero | split; [lra | field; lra]]. }
+    assert (Hline : forall S, is_test S -> s * power bs S - type1 bs S <= s * d - a).
+    { intros S HS. destruct (Rtotal_order (power bs S) d) as [Hl|[He|Hg]].
+      - assert (G : (a - type1 bs S) / (d - power bs S) <= s) by (apply Hup; exists S; split; [exact HS | split; [exact Hl | field; lra]]).
+        apply Rmult_le_compat_r with (r := d - power bs S) in G; [|lra].
+        replace ((a - type1 bs S) / (d - power bs S) * (d - power bs S)) with (a - type1 bs S) in G by (field; lra). lra.
+      - assert (G := Hall S HS ltac:(lra)). rewrite He. lra.
+      - assert (G : s <= (type1 bs S - a) / (power bs S - d)).
+        { apply Hleast. intros s' (S' & HS' & HlS' & Es'). apply Rmult_le_reg_r with ((power bs S - d) * (d - power bs S')).
+          - apply Rmult_lt_0_compat; lra.
+          - assert (G := Hmix S' S HS' HS HlS' Hg). rewrite <- Es' in G.
+            replace ((type1 bs S - a) / (power bs S - d) * ((power bs S - d) * (d - power bs S'))) with ((type1 bs S - a) * (d - power bs S')) by (field; lra). lra. }
+        apply Rmult_le_compat_r with (r := power bs S - d) in G; [|lra].
+        replace ((type1 bs S - a) / (power bs S - d) * (power bs S - d)) with (type1 bs S - a) in G by (field; lra). lra. }
+    destruct (test_of_advantage bs s 1 Hbs Hs ltac:(lra)) as (S & HS & ES). assert (G1 := Hline S HS).
+    assert (G2 := test_at_most_advantage cs s 1 T Hcs Hs ltac:(lra) HT). assert (G3 := Hdom s 1 Hs ltac:(lra)).
+    assert (s * d <= s * power cs T) by now apply Rmult_le_compat_l. lra.
+  Qed.
+
+  Lemma complement ds T : proper ds -> is_test T ->
+    is_test (fun xs => 1 - T xs) /\ power ds (fun xs => 1 - T xs) = 1 - power ds T /\ type1 ds (fun xs => 1 - T xs) = 1 - type1 ds T.
+  Proof.
+    intros H HT. assert (HC : is_test (fun xs => 1 - T xs)) by (intros xs; destruct (HT xs); lra). split; [exact HC|].
+    destruct (summable_parts ds T H HT) as [S1 S2]. destruct (summable_parts ds _ H HC) as [S3 S4]. unfold power, type1. split.
+    - assert (Sum : total (fun xs => P ds xs * T xs + P ds xs * (1 - T xs)) = 1) by (transitivity (total (P ds)); [apply total_ext; intros; ring | now apply P_sums_to_one]).
+      rewrite (total_plus outputs_dec) in Sum; try assumption; [lra | intros x; exact (proj1 (nonneg_parts ds T x H HT)) | intros x; exact (proj1 (nonneg_parts ds _ x H HC))].
+    - assert (Sum : total (fun xs => Q ds xs * T xs + Q ds xs * (1 - T xs)) = 1) by (transitivity (total (Q ds)); [apply total_ext; intros; ring | now apply Q_sums_to_one]).
+      rewrite (total_plus outputs_dec) in Sum; try assumption; [lra | intros x; exact (proj2 (nonneg_parts ds T x H HT)) | intros x; exact (proj2 (nonneg_parts ds _ x H HC))].
+  Qed.
+End Dominated.
+
+(** So a lower end of the trade-off function is one for all that it dominates. *)
+Theorem tradeoff_of_dominated bs cs alpha b :
+  proper bs -> proper cs -> dominates bs cs -> 0 < alpha < 1 ->
+  (forall S, is_test S -> type1 bs S <= alpha -> b <= type2 bs S) -> forall T, is_test T -> type1 cs T <= alpha -> b <= type2 cs T.
+Proof.
+  intros Hbs Hcs Hdom Ha Hall T HT HaT; unfold type2 in *.
+  destruct (complement cs T Hcs HT) as (HC & EP & EQ).
+  assert (G : b <= type1 (map swapped cs) (fun xs => 1 - T xs)); [|rewrite type1_swapped in G; lra].
+  apply (tests_of_dominated (map swapped bs) (map swapped cs) (swapped_proper _ Hbs) (swapped_proper _ Hcs) (dominates_swapped _ _ Hbs Hcs Hdom) (1 - alpha));
+    [lra | | exact HC | rewrite power_swapped; lra].
+  intros S HS HdS. rewrite power_swapped in HdS. rewrite type1_swapped. destruct (complement bs S Hbs HS) as (HCS & EPS & EQS).
+  assert (G := Hall _ HCS ltac:(lra)). lra.
+Qed.
+
 (** ** Claims about all data sets *)
 
 Section DataSets.
@@ -254,21 +380,104 @@ Section DataSets.
   Qed.
 End DataSets.
 
-(** Right decisions about a group of at most [K] records, by the direction in which they are there. *)
-Theorem decision_of_all_data_sets record K M cs prior rs D T :
-  each record (account record K) M cs -> (length rs <= K)%nat -> 0 < prior < 1 -> is_test T ->
-  prior * chance (output record M (rs ++ D)) T + (1 - prior) * (1 - chance (output record M D) T) <= best_correct (map swapped cs) prior.
-Proof.
-  intros Hcs Hl Hp HT.
-  assert (HM : Forall (lawful_table record) M) by (apply (each_lawful record (account record K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
-  destruct (each_dominates record (account record K) M cs D (rs ++ D) HM ltac:(intros; now apply (account_dominates record K)) Hcs) as [Hcs' Hdom].
-  assert (Hcells := cells_proper record M D (rs ++ D) HM).
-  apply Rle_trans with (best_correct (map swapped (cells record M D (rs ++ D))) prior).
-  - destruct (best_decision (map swapped (cells record M D (rs ++ D))) prior (swapped_proper _ Hcells) Hp) as [Hbest _].
-    specialize (Hbest T HT). unfold correct in Hbest. rewrite power_swapped, type1_swapped in Hbest.
-    rewrite (chance_is_type1 record M D (rs ++ D)), (chance_is_power record M D (rs ++ D)). exact Hbest.
-  - unfold best_correct. assert (Hd := dominates_delta _ _ (ln ((1 - prior) / prior)) (dominates_swapped _ _ Hcs' Hcells Hdom)). nra.
-Qed.
+(** *** By the counts that are accounted for, direction by direction *)
+
+Section Covered.
+  Variable record : Type.
+
+  (** The list dominates what two data sets of the relation publish: the first one, here that with the record, in the place of P. *)
+  Definition covered (cs : list count) (M : list (table record)) (related : data_set record -> data_set record -> Prop) : Prop :=
+    proper cs /\ Forall (lawful_table record) M /\ forall D D', related D D' -> dominates cs (cells record M D D').
+
+  Lemma cells_permuted M A A' B B' : Permutation A A' -> Permutation B B' -> cells record M A B = cells record M A' B'.
+  Proof.
+    intros HA HB; unfold cells. induction M as [|t M IH]; cbn; [reflexivity|]. f_equal; [|exact IH].
+    apply map_ext; intros i; unfold cell. now rewrite (value_permuted record t A A'), (value_permuted record t B B').
+  Qed.
+
+  Lemma cells_exchanged M A B : cells record M A B = map swapped (cells record M B A).
+  Proof. unfold cells. induction M as [|t M IH]; cbn; [reflexivity|]. rewrite map_app, map_map, <- IH. reflexivity. Qed.
+
+  (** Records that are added. *)
+  Lemma account_covers_added K M cs : each record (account record K) M cs -> covered cs M (added record K).
+  Proof.
+    intros Hcs. assert (HM : Forall (lawful_table record) M) by (apply (each_lawful record (account record K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    split; [now apply (each_proper record K M)|]. split; [exact HM|]. intros D D' (rs & Hl & Hperm).
+    rewrite (cells_permuted M D D D' (rs ++ D) (Permutation_refl D) Hperm).
+    apply (each_dominates record (account record K) M cs D (rs ++ D) HM ltac:(intros; now apply (account_dominates record K)) Hcs).
+  Qed.
+
+  (** And removed: the first data set has them. *)
+  Lemma account_covers_removed K M cs : each record (account record K) M cs -> covered (map swapped cs) M (fun D D' => added record K D' D).
+  Proof.
+    intros Hcs. destruct (account_covers_added K M cs Hcs) as (Hp & HM & Hdom). split; [now apply swapped_proper|]. split; [exact HM|].
+    intros D D' H. rewrite cells_exchanged. apply dominates_swapped; [exact Hp | now apply cells_proper | now apply Hdom].
+  Qed.
+
+  (** With even noise one list is for both. *)
+  Definition even_table (t : table record) : Prop := forall x, law record t 0 (- x) = law record t 0 x.
+
+  Lemma account_covers_both K M cs : Forall even_table M -> each record (account record K) M cs -> covered cs M (add_remove record K).
+  Proof.
+    intros He Hcs. destruct (account_covers_added K M cs Hcs) as (Hp & HM & Hdom). split; [exact Hp | split; [exact HM|]].
+    destruct (account_covers_removed K M cs Hcs) as (_ & _ & Hdom'). intros D D' [Hadd|Hadd]; [now apply Hdom|].
+    apply dominates_trans with (2 := Hdom' D D' Hadd). clear Hdom Hdom' Hadd HM.
+    induction Hcs as [|t cs M ds Ht Hds IH]; [apply dominates_itself|]. inversion He as [|? ? Het He']; subst.
+    assert (Hcs' : proper cs) by now apply (account_proper record K t). assert (Hds' : proper ds) by now apply (each_proper record K M).
+    rewrite map_app. apply dominates_app; try assumption; try (now apply swapped_proper); [|now apply IH].
+    destruct Ht as (f & (E & Hf & _) & ->). replace (map swapped (repeat (Moved f (Z.of_nat K * shift record t)) (most record t)))
+      with (repeat (down f (Z.of_nat K * shift record t)) (most record t)) by (generalize (most record t); intros n; induction n as [|n IHn]; cbn; [|rewrite IHn]; reflexivity).
+    apply dominates_repeat; [now apply Moved_lawful | now apply down_lawful | apply even_down; [exact Hf|]].
+    intros x; specialize (Het x). rewrite E in Het. unfold additive in Het. now rewrite !Z.sub_0_r in Het.
+  Qed.
+
+  Lemma account_covers_replaced K M cs : each record (account_replaced record K) M cs -> covered cs M (replaced record K).
+  Proof.
+    intros Hcs. assert (HM : Forall (lawful_table record) M) by (apply (each_lawful record (account_replaced record K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    assert (Hr : forall t ds, account_replaced record K t ds -> proper ds).
+    { intros t ds (f & (_ & Hf & _) & ->). apply proper_app; apply repeat_proper; [now apply Moved_lawful | now apply down_lawful]. }
+    split; [induction Hcs as [|t cs M ds Ht _ IH]; [apply nil_proper | apply proper_app; [now apply (Hr t) | apply IH; now inversion HM]]|].
+    split; [exact HM|]. intros D D' (E & rs & ss & Hlen & Hl & HD & HD'). rewrite (cells_permuted M D (rs ++ E) D' (ss ++ E) HD HD').
+    apply (each_dominates record (account_replaced record K) M cs (rs ++ E) (ss ++ E) HM); [|exact Hcs].
+    intros t ds _ Ht; apply (account_replaced_dominates record K); [assumption | lia | assumption].
+  Qed.
+
+  Variables (cs : list count) (M : list (table record)) (related : data_set record -> data_set record -> Prop).
+  Hypothesis Hcov : covered cs M related.
+
+  (** Right decisions between two data sets. *)
+  Theorem decision_of_all_data_sets prior D D' T :
+    related D D' -> 0 < prior < 1 -> is_test T ->
+    prior * chance (output record M D) T + (1 - prior) * (1 - chance (output record M D') T) <= best_correct cs prior.
+  Proof.
+    intros HD Hp HT. destruct Hcov as (Hcs & HM & Hdom). assert (Hcells := cells_proper record M D D' HM).
+    destruct (best_decision (cells record M D D') prior Hcells Hp) as [Hbest _]. specialize (Hbest T HT). unfold correct in Hbest.
+    rewrite (chance_is_type1 record M D D'), (chance_is_power record M D D'). eapply Rle_trans; [exact Hbest|].
+    unfold best_correct. assert (Hd := dominates_delta _ _ (ln ((1 - prior) / prior)) (Hdom D D' HD)). nra.
+  Qed.
+
+  (** A lower end of the trade-off function. *)
+  Theorem tradeoff_of_all_data_sets alpha b D D' T :
+    related D D' -> 0 < alpha < 1 -> (forall S, is_test S -> type1 cs S <= alpha -> b <= type2 cs S) ->
+    is_test T -> chance (output record M D') T <= alpha -> b <= 1 - chance (output record M D) T.
+  Proof.
+    intros HD Ha Hall HT HaT. destruct Hcov as (Hcs & HM & Hdom).
+    rewrite (chance_is_type1 record M D D') in HaT; rewrite (chance_is_power record M D D').
+    exact (tradeoff_of_dominated cs (cells record M D D') alpha b Hcs (cells_proper record M D D' HM) (Hdom D D' HD) Ha Hall T HT HaT).
+  Qed.
+
+  (** The posterior of events, by the least probability without the record of tests of the counts that are accounted for. *)
+  Theorem posterior_by_tests prior d a D D' T :
+    related D D' -> 0 < prior < 1 -> 0 < d < 1 -> 0 <= a -> (forall S, is_test S -> d <= power cs S -> a <= type1 cs S) ->
+    is_test T -> d <= chance (output record M D) T ->
+    posterior prior (chance (output record M D) T) (chance (output record M D') T) <= posterior prior d a.
+  Proof.
+    intros HD Hp Hd Ha Hall HT HdT. destruct Hcov as (Hcs & HM & Hdom). assert (Hcells := cells_proper record M D D' HM).
+    rewrite (chance_is_type1 record M D D'), (chance_is_power record M D D') in *.
+    apply posterior_of_events; try assumption; [lra|].
+    exact (tests_of_dominated cs (cells record M D D') Hcs Hcells (Hdom D D' HD) d a Hd Hall).
+  Qed.
+End Covered.
 
 (** ** What does not follow: small examples *)
 

@@ -6,7 +6,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Permutation.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims OneCount State.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims OneCount State TradeoffPoint.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -172,6 +172,37 @@ Proof.
   - apply Rplus_le_compat_l, Rmult_le_compat_l; [left; apply exp_pos | assumption].
 Qed.
 
+Lemma State_covers record size moves n :
+  let t := Table record size (additive State_noise) moves n 1 in
+  keeps record t -> covered record (repeat (Count (50000 / 10001) 1) n) [t] (add_remove record 1).
+Proof.
+  intros t Hk; apply account_covers_both.
+  - constructor; [|constructor]. intros x; cbn [law t]. unfold additive; rewrite !Z.sub_0_r. apply gaussian_even.
+  - apply only_table; exists State_noise; split; [|reflexivity].
+    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]].
+Qed.
+
+(** No test with false alarms of at most 0.05 misses such a record in less than 59 of 100 cases. *)
+Theorem state_tradeoff_of_all_data_sets record size moves D D' T :
+  let t := Table record size (additive State_noise) moves 10 1 in
+  keeps record t -> add_remove record 1 D D' -> is_test T -> chance (output record [t] D') T <= 0.05 -> 0.591311 <= 1 - chance (output record [t] D) T.
+Proof.
+  intros t Hk HD HT HaT. apply (tradeoff_of_all_data_sets record _ [t] _ (State_covers record size moves 10 Hk) 0.05 0.591311 D D'); try assumption; [lra|].
+  exact (proj1 TradeoffPoint.tradeoff_point_is_between).
+Qed.
+
+(** No event that has at least the probability 0.41 lifts a belief of 1/2 above 41/46, whatever is computed from the counts. *)
+Theorem state_events_of_all_data_sets record size moves D D' T :
+  let t := Table record size (additive State_noise) moves 10 1 in
+  keeps record t -> add_remove record 1 D D' -> is_test T -> 0.41 <= chance (output record [t] D) T ->
+  posterior (1 / 2) (chance (output record [t] D) T) (chance (output record [t] D') T) <= 41 / 46.
+Proof.
+  intros t Hk HD HT HdT. replace (41 / 46) with (posterior (1 / 2) 0.41 0.05) by (unfold posterior; lra).
+  apply (posterior_by_tests record _ [t] _ (State_covers record size moves 10 Hk)); try assumption; try lra.
+  intros S HS HdS. destruct (Rle_lt_dec 0.05 (type1 (repeat (Count (50000 / 10001) 1) 10) S)) as [|Hlt]; [assumption|].
+  assert (G := proj1 TradeoffPoint.tradeoff_point_is_between S HS (Rlt_le _ _ Hlt)). unfold type2 in G. lra.
+Qed.
+
 (** One count, and a record that is there once in e + 1 cases: no rule is right more often than this. *)
 Theorem one_count_decision record size moves r D T :
   let t := Table record size (additive State_noise) moves 1 1 in let prior := / (exp 1 + 1) in
@@ -183,13 +214,9 @@ Proof.
   { split; [assumption|]. apply Rmult_lt_reg_r with (exp 1 + 1); [lra|]. unfold prior; rewrite Rinv_l by lra; lra. }
   assert (Hodds : ln ((1 - prior) / prior) = 1.0).
   { replace ((1 - prior) / prior) with (exp 1) by (unfold prior; field; lra). rewrite ln_exp; lra. }
-  assert (Hcs : each record (account record 1) [t] (repeat (Count (50000 / 10001) 1) 1)).
-  { apply only_table; exists State_noise; split; [|reflexivity].
-    split; [reflexivity | split; [exact State_noise_is_law | split; [exact State_noise_log_concave | exact Hk]]]. }
-  eapply Rle_trans; [apply (decision_of_all_data_sets record 1 [t] _ prior [r] D T Hcs (le_n 1) Hp HT)|].
-  unfold best_correct; rewrite Hodds. apply Rplus_le_compat_l, Rmult_le_compat_l; [lra|].
-  apply Rle_trans with (2 := proj2 OneCount.delta_is_between).
-  apply (dominates_delta [Moved State_noise 1] [down State_noise 1]), even_down; [exact State_noise_is_law | exact (gaussian_even (50000 / 10001))].
+  eapply Rle_trans; [apply (decision_of_all_data_sets record _ [t] _ (State_covers record size moves 1 Hk) prior (r :: D) D T); try assumption|].
+  - right; apply one_record.
+  - unfold best_correct; rewrite Hodds. apply Rplus_le_compat_l, Rmult_le_compat_l; [lra|]. exact (proj2 OneCount.delta_is_between).
 Qed.
 
 (** ** Questions: ten counts, each chosen after all earlier answers *)
