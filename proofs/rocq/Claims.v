@@ -296,7 +296,8 @@ Section Dominated.
         replace ((type1 bs (fun _ => 1) - a) / (1 - d) * ((1 - d) * (d - power bs S))) with ((type1 bs (fun _ => 1) - a) * (d - power bs S)) by (field; lra). lra. }
     { exists (a / d), (fun _ => 0). rewrite Z1, Z2. split; [exact Tzero | split; [lra | field; lra]]. }
     assert (Hs : 0 <= s).
-    { apply Rle_trans with (a / d); [left; apply Rdiv_lt_0_compat; lra|]. apply Hup. exists (fun _ => 0). rewrite Z1, Z2. split; [exact Tzero | split; [lra | field; lra]]. }
+    { apply Rle_trans with (a / d); [left; apply Rdiv_lt_0_compat; lra|].
+      apply Hup. exists (fun _ => 0). rewrite Z1, Z2. split; [exact Tzero | split; [lra | field; lra]]. }
     assert (Hline : forall S, is_test S -> s * power bs S - type1 bs S <= s * d - a).
     { intros S HS. destruct (Rtotal_order (power bs S) d) as [Hl|[He|Hg]].
       - assert (G : (a - type1 bs S) / (d - power bs S) <= s) by (apply Hup; exists S; split; [exact HS | split; [exact Hl | field; lra]]).
@@ -320,10 +321,14 @@ Section Dominated.
   Proof.
     intros H HT. assert (HC : is_test (fun xs => 1 - T xs)) by (intros xs; destruct (HT xs); lra). split; [exact HC|].
     destruct (summable_parts ds T H HT) as [S1 S2]. destruct (summable_parts ds _ H HC) as [S3 S4]. unfold power, type1. split.
-    - assert (Sum : total (fun xs => P ds xs * T xs + P ds xs * (1 - T xs)) = 1) by (transitivity (total (P ds)); [apply total_ext; intros; ring | now apply P_sums_to_one]).
-      rewrite (total_plus outputs_dec) in Sum; try assumption; [lra | intros x; exact (proj1 (nonneg_parts ds T x H HT)) | intros x; exact (proj1 (nonneg_parts ds _ x H HC))].
-    - assert (Sum : total (fun xs => Q ds xs * T xs + Q ds xs * (1 - T xs)) = 1) by (transitivity (total (Q ds)); [apply total_ext; intros; ring | now apply Q_sums_to_one]).
-      rewrite (total_plus outputs_dec) in Sum; try assumption; [lra | intros x; exact (proj2 (nonneg_parts ds T x H HT)) | intros x; exact (proj2 (nonneg_parts ds _ x H HC))].
+    - assert (Sum : total (fun xs => P ds xs * T xs + P ds xs * (1 - T xs)) = 1)
+        by (transitivity (total (P ds)); [apply total_ext; intros; ring | now apply P_sums_to_one]).
+      rewrite (total_plus outputs_dec) in Sum; try assumption;
+        [lra | intros x; exact (proj1 (nonneg_parts ds T x H HT)) | intros x; exact (proj1 (nonneg_parts ds _ x H HC))].
+    - assert (Sum : total (fun xs => Q ds xs * T xs + Q ds xs * (1 - T xs)) = 1)
+        by (transitivity (total (Q ds)); [apply total_ext; intros; ring | now apply Q_sums_to_one]).
+      rewrite (total_plus outputs_dec) in Sum; try assumption;
+        [lra | intros x; exact (proj2 (nonneg_parts ds T x H HT)) | intros x; exact (proj2 (nonneg_parts ds _ x H HC))].
   Qed.
 End Dominated.
 
@@ -401,7 +406,7 @@ Section Covered.
   (** Records that are added. *)
   Lemma account_covers_added K M cs : each record (account record K) M cs -> covered cs M (added record K).
   Proof.
-    intros Hcs. assert (HM : Forall (lawful_table record) M) by (apply (each_lawful record (account record K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    intros Hcs. assert (HM := account_lawful record K M cs Hcs).
     split; [now apply (each_proper record K M)|]. split; [exact HM|]. intros D D' (rs & Hl & Hperm).
     rewrite (cells_permuted M D D D' (rs ++ D) (Permutation_refl D) Hperm).
     apply (each_dominates record (account record K) M cs D (rs ++ D) HM ltac:(intros; now apply (account_dominates record K)) Hcs).
@@ -425,15 +430,14 @@ Section Covered.
     induction Hcs as [|t cs M ds Ht Hds IH]; [apply dominates_itself|]. inversion He as [|? ? Het He']; subst.
     assert (Hcs' : proper cs) by now apply (account_proper record K t). assert (Hds' : proper ds) by now apply (each_proper record K M).
     rewrite map_app. apply dominates_app; try assumption; try (now apply swapped_proper); [|now apply IH].
-    destruct Ht as (f & (E & Hf & _) & ->). replace (map swapped (repeat (Moved f (Z.of_nat K * shift record t)) (most record t)))
-      with (repeat (down f (Z.of_nat K * shift record t)) (most record t)) by (generalize (most record t); intros n; induction n as [|n IHn]; cbn; [|rewrite IHn]; reflexivity).
+    destruct Ht as (f & (E & Hf & _) & ->). rewrite swapped_repeat. fold (down f (Z.of_nat K * shift record t)).
     apply dominates_repeat; [now apply Moved_lawful | now apply down_lawful | apply even_down; [exact Hf|]].
     intros x; specialize (Het x). rewrite E in Het. unfold additive in Het. now rewrite !Z.sub_0_r in Het.
   Qed.
 
   Lemma account_covers_replaced K M cs : each record (account_replaced record K) M cs -> covered cs M (replaced record K).
   Proof.
-    intros Hcs. assert (HM : Forall (lawful_table record) M) by (apply (each_lawful record (account_replaced record K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    intros Hcs. assert (HM := account_replaced_lawful record K M cs Hcs).
     assert (Hr : forall t ds, account_replaced record K t ds -> proper ds).
     { intros t ds (f & (_ & Hf & _) & ->). apply proper_app; apply repeat_proper; [now apply Moved_lawful | now apply down_lawful]. }
     split; [induction Hcs as [|t cs M ds Ht _ IH]; [apply nil_proper | apply proper_app; [now apply (Hr t) | apply IH; now inversion HM]]|].
@@ -562,7 +566,8 @@ Theorem guarantee_does_not_bound_losses eps d :
 Proof.
   intros He Hd. set (E := exp eps). assert (HE : 1 <= E) by (unfold E; rewrite <- exp_0; now apply exp_mono).
   set (E' := E + d). set (a := E' / (1 + E')). set (b := 1 / (1 + E')). assert (HE' : 1 < E') by (unfold E'; lra).
-  assert (Hb : 0 < b) by (apply Rdiv_lt_0_compat; lra). assert (Ea : a = E' * b) by (unfold a, b; field; lra). assert (Ha0 : 0 < a) by (rewrite Ea; apply Rmult_lt_0_compat; lra).
+  assert (Hb : 0 < b) by (apply Rdiv_lt_0_compat; lra). assert (Ea : a = E' * b) by (unfold a, b; field; lra).
+  assert (Ha0 : 0 < a) by (rewrite Ea; apply Rmult_lt_0_compat; lra).
   assert (E1 : a + b = 1) by (unfold a, b; field; lra).
   set (c := Four a b 0 0 b a 0 0). exists c.
   assert (Hc : lawful c) by (split; apply four_is_law; lra). assert (Hp : proper [c]) by now apply one_proper.
@@ -686,9 +691,11 @@ Theorem outputs_do_not_bound_events :
   /\ is_test last_two /\ 3 / 10 < power [hand] last_two /\ 2 / 3 < posterior (1 / 2) (power [hand] last_two) (type1 [hand] last_two).
 Proof.
   assert (Ht := last_two_is_test). split; [|split; [exact Ht|]].
-  - unfold outputs_above. rewrite (total_ext _ (fun xs => (if Rlt_dec (2 / 3) (posterior (1 / 2) (P [hand] xs) (Q [hand] xs)) then P [hand] xs else 0) * 1)) by (intros; ring).
+  - unfold outputs_above.
+    rewrite (total_ext _ (fun xs => (if Rlt_dec (2 / 3) (posterior (1 / 2) (P [hand] xs) (Q [hand] xs)) then P [hand] xs else 0) * 1)) by (intros; ring).
     unfold hand; rewrite (sum_of_four (fun p q => if Rlt_dec (2 / 3) (posterior (1 / 2) p q) then p else 0) (fun _ => 1)).
-    + assert (A : posterior (1 / 2) (1 / 4) (1 / 2) = 1 / 3) by (unfold posterior; field). assert (B : posterior (1 / 2) (1 / 2) (1 / 4) = 2 / 3) by (unfold posterior; field).
+    + assert (A : posterior (1 / 2) (1 / 4) (1 / 2) = 1 / 3) by (unfold posterior; field).
+      assert (B : posterior (1 / 2) (1 / 2) (1 / 4) = 2 / 3) by (unfold posterior; field).
       rewrite A, B. destruct (Rlt_dec _ _), (Rlt_dec _ (1 / 3)), (Rlt_dec _ (2 / 3)), (Rlt_dec _ _); lra.
     + intros xs; rewrite Rmult_1_r. assert (H0 := P_nonneg [hand] xs hand_proper). unfold hand in H0. destruct (Rlt_dec _ _); lra.
     + destruct (Rlt_dec _ _); reflexivity.

@@ -279,11 +279,17 @@ Section DataSets.
     destruct (HR t cs Ht) as [f Hf]; now apply (additive_lawful t f).
   Qed.
 
+  Lemma account_lawful K M cs : each (account K) M cs -> Forall lawful_table M.
+  Proof. apply each_lawful; intros t ds (f & Hf & _); now exists f. Qed.
+
+  Lemma account_replaced_lawful K M cs : each (account_replaced K) M cs -> Forall lawful_table M.
+  Proof. apply each_lawful; intros t ds (f & Hf & _); now exists f. Qed.
+
   (** What is private with the counts that are accounted for is private for all data sets and all groups of at most [K] records, added or removed. *)
   Theorem account_is_private K M cs eps d :
     each (account K) M cs -> private cs eps d -> private_for_all (add_remove K) M eps d.
   Proof.
-    intros Hcs Hd. assert (HM : Forall lawful_table M) by (apply (each_lawful (account K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    intros Hcs Hd. assert (HM := account_lawful K M cs Hcs).
     assert (H : forall D D', added K D D' -> indistinguishable (output M D) (output M D') eps d).
     { intros D D' (rs & Hl & Hperm). apply (indistinguishable_permuted M D D D' (rs ++ D)); [reflexivity | assumption|].
       destruct (each_dominates (account K) M cs D (rs ++ D) HM ltac:(intros; now apply (account_dominates K)) Hcs) as [Hp Hdom].
@@ -296,7 +302,7 @@ Section DataSets.
     each (account_replaced K) M cs -> private cs eps d -> private_for_all (replaced K) M eps d.
   Proof.
     intros Hcs Hd D D' (E & rs & ss & Hlen & Hl & HD & HD').
-    assert (HM : Forall lawful_table M) by (apply (each_lawful (account_replaced K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    assert (HM := account_replaced_lawful K M cs Hcs).
     apply (indistinguishable_permuted M D (rs ++ E) D' (ss ++ E)); try assumption.
     destruct (each_dominates (account_replaced K) M cs (rs ++ E) (ss ++ E) HM) as [Hp Hdom]; [|assumption|].
     - intros t ds _ Ht; apply (account_replaced_dominates K); [assumption | lia | assumption].
@@ -421,7 +427,7 @@ Section DataSets.
   Theorem account_is_needed K M cs r eps d :
     full M r -> each (account K) M cs -> private_for_all (add_remove K) M eps d -> private cs eps d.
   Proof.
-    intros Hr Hcs Hd. assert (HM : Forall lawful_table M) by (apply (each_lawful (account K) M cs); [intros t ds (f & Hf & _); now exists f | assumption]).
+    intros Hr Hcs Hd. assert (HM := account_lawful K M cs Hcs).
     apply (dominated_is_private (cells M [] (repeat r K))).
     - now apply cells_proper.
     - now apply (each_proper K M).

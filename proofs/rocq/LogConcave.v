@@ -296,7 +296,8 @@ Section LogConcave.
       + apply dominates_trans with (2 := Hcase (v + w)%Z 0%Z ltac:(lia) ltac:(lia)).
         apply dominates_trans with (Moved f (v + w) :: map (Moved f) vs).
         * apply (IH n ((v + w)%Z :: vs)); [cbn in *; lia | constructor; [lia | assumption] | cbn [sum fold_right]; fold (sum vs); lia].
-        * apply dominates_cons; try apply Moved_lawful; try assumption; [apply cons_proper; [apply Moved_lawful | assumption] | apply dominates_itself | now apply without_zero].
+        * apply dominates_cons; try apply Moved_lawful; try assumption;
+            [apply cons_proper; [apply Moved_lawful | assumption] | apply dominates_itself | now apply without_zero].
       + apply dominates_trans with (2 := Hcase m (v + w - m)%Z ltac:(lia) ltac:(lia)).
         destruct n as [|n]; [cbn in Hsum|].
         { assert (0 <= sum vs)%Z; [|lia]. clear - Hvs. induction Hvs; cbn [sum fold_right]; [lia|]. fold (sum l); lia. }
@@ -354,8 +355,7 @@ Section LogConcave.
     - apply dominates_app; try apply Moved_proper; try apply downs_proper; try (apply repeat_proper; first [apply Moved_lawful | apply down_lawful]).
       + apply worst_changes; [now apply Hnn | assumption].
       + assert (H := worst_changes m k (downs moves) (Hnn _ D1) D2). apply dominates_swapped in H; [|apply repeat_proper, Moved_lawful | apply Moved_proper].
-        rewrite map_map in H. replace (map swapped (repeat (Moved f m) k)) with (repeat (down m) k) in H; [exact H|].
-        clear; induction k as [|k IH]; cbn; [reflexivity | now rewrite IH].
+        rewrite map_map, swapped_repeat in H. exact H.
     - clear U1 U2 D1 D2 Hnn. induction moves as [|[v v'] moves IH]; [apply dominates_itself|]. unfold ups, downs; cbn [map fst snd]. fold (ups moves) (downs moves).
       assert (Hu := Moved_proper (ups moves)). assert (Hd := downs_proper (downs moves)). set (u := Z.max 0 (v' - v)). set (d := Z.max 0 (v - v')).
       assert (Hrest : proper (map (fun vv => Between f (fst vv) (snd vv)) moves)) by (apply Forall_map, Forall_forall; intros; apply Between_lawful).

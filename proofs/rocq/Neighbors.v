@@ -6,7 +6,8 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Permutation.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims OneCount State TradeoffPoint.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims.
+From DpAssay Require Import OneCount State TradeoffPoint.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -258,7 +259,8 @@ Section Chosen.
     induction n as [|n IH]; intros seen; cbn [repeat counting]; constructor.
     - apply Moved_lawful, State_noise_is_law.
     - intros A; apply moved_is_law, State_noise_is_law.
-    - intros A B HAB. apply count_is_promised; [exact State_noise_is_law | exact State_noise_log_concave | exact (gaussian_even (50000 / 10001)) | now apply how_many_moves].
+    - intros A B HAB. apply count_is_promised; [exact State_noise_is_law | exact State_noise_log_concave | | now apply how_many_moves].
+      exact (gaussian_even (50000 / 10001)).
     - intros x; apply IH.
   Qed.
 End Chosen.

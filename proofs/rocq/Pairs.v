@@ -282,6 +282,9 @@ Proof. intros Hb Hc H p q Hp Hq; rewrite !advantage_swapped by assumption. speci
 Lemma swapped_twice cs : map swapped (map swapped cs) = cs.
 Proof. rewrite map_map; rewrite <- (map_id cs) at 2; apply map_ext; now intros []. Qed.
 
+Lemma swapped_repeat c n : map swapped (repeat c n) = repeat (swapped c) n.
+Proof. induction n as [|n IH]; cbn; [|rewrite IH]; reflexivity. Qed.
+
 Lemma same_events (f g : list Z -> R) E v : (forall xs, f xs = g xs) -> is_lub (events f E) v -> is_lub (events g E) v.
 Proof.
   intros Hfg [L1 L2]; split.
