@@ -164,6 +164,7 @@ Definition theorems := (
   @Neighbors.state_events_of_all_data_sets,
   @one_count_decision,
   @ten_chosen_counts,
+  @cell_keys_of_all_data_sets,
   @laplace_groups,
   @parity_of_all_data_sets,
   @UnitsPath.epsilon_is_between,

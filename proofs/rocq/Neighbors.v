@@ -264,3 +264,95 @@ Section Chosen.
     - intros x; apply IH.
   Qed.
 End Chosen.
+
+(** ** Cell keys: the table of docs/guide/cell-keys.md *)
+
+Definition masses (l : list (Z * R)) (x : Z) : R := lsum (fun yp => if (x =? fst yp)%Z then snd yp else 0) l.
+
+(** No 1 is published; from 3 on the noise is -1, 0, 1. *)
+Definition row (v : Z) : list (Z * R) :=
+  if (v <=? 0)%Z then [(0%Z, 1)]
+  else if (v =? 1)%Z then [(0%Z, 1 / 2); (2%Z, 1 / 2)]
+  else if (v =? 2)%Z then [(0%Z, 1 / 6); (2%Z, 1 / 2); (3%Z, 1 / 3)]
+  else [((v - 1)%Z, 1 / 4); (v, 1 / 2); ((v + 1)%Z, 1 / 4)].
+
+Definition Keys_table (n : nat) : table nat := Table nat n (fun v => masses (row v)) (fun r i => if (r =? i)%nat then 1 else 0)%Z 1 1.
+
+Lemma masses_nonneg l x : Forall (fun yp => 0 <= snd yp) l -> 0 <= masses l x.
+Proof.
+  unfold masses; induction 1 as [|yp l Hy _ IH]; cbn [lsum]; [lra|]. destruct (x =? fst yp)%Z; lra.
+Qed.
+
+Lemma masses_law l : Forall (fun yp => 0 <= snd yp) l -> NoDup (map fst l) -> lsum snd l = 1 -> is_law (masses l).
+Proof.
+  intros H0 Hnd H1; apply finite_law with (map fst l); [intros; now apply masses_nonneg | | exact Hnd | ].
+  - intros x Hx; unfold masses; rewrite (lsum_ext_in _ (fun _ => 0)); [apply lsum_zero|].
+    intros yp Hy; destruct (Z.eqb_spec x (fst yp)) as [->|]; [exfalso; apply Hx, in_map, Hy | reflexivity].
+  - rewrite <- H1. clear H0 H1. unfold masses. rewrite lsum_map, lsum_swap. apply lsum_ext_in; intros yp Hy.
+    assert (H : forall k : list (Z * R), NoDup (map fst k) -> lsum (fun z => if (fst z =? fst yp)%Z then snd yp else 0) k = if in_dec Z.eq_dec (fst yp) (map fst k) then snd yp else 0).
+    { induction k as [|z k IH]; intros Hk; [reflexivity|]. cbn [map] in Hk; inversion Hk as [|? ? Hz Hk']; subst. cbn [lsum map]. rewrite IH by assumption.
+      destruct (Z.eqb_spec (fst z) (fst yp)) as [E|E].
+      - rewrite E in *. destruct (in_dec Z.eq_dec (fst yp) (map fst k)); [contradiction|]. destruct (in_dec _ _ _) as [|Hn]; [lra | exfalso; apply Hn; now left].
+      - destruct (in_dec Z.eq_dec (fst yp) (map fst k)) as [Hi|Hi], (in_dec Z.eq_dec (fst yp) (fst z :: map fst k)) as [Hj|Hj]; try lra; exfalso.
+        + apply Hj; now right.
+        + destruct Hj as [Hj|Hj]; contradiction. }
+    rewrite H by assumption. destruct (in_dec _ _ _) as [|Hn]; [reflexivity | exfalso; apply Hn, in_map, Hy].
+Qed.
+
+Lemma row_law v : is_law (masses (row v)).
+Proof.
+  unfold row; destruct (v <=? 0)%Z; [|destruct (v =? 1)%Z; [|destruct (v =? 2)%Z]]; apply masses_law;
+    try (repeat (apply Forall_cons; [cbn; lra|]); apply Forall_nil); try (cbn; lra); cbn [map fst]; repeat constructor; cbn [In]; lia.
+Qed.
+
+(** Laws with a common part of at least 1 - d: no event tells them apart by more than d. *)
+Lemma common_part f g s d :
+  is_law f -> is_law g -> NoDup s -> 1 - d <= lsum (fun x => Rmin (f x) (g x)) s -> private [Pair f g] 0 d.
+Proof.
+  intros Hf Hg Hs Hd.
+  assert (H : forall f g, is_law f -> is_law g -> 1 - d <= lsum (fun x => Rmin (f x) (g x)) s -> delta [Pair f g] 0 <= d).
+  { clear f g Hf Hg Hd; intros f g Hf Hg Hd. rewrite delta_is_advantage, exp_0. apply advantage_least; intros a. rewrite partial_gap_one; cbn [P1 Q1].
+    set (l := nodup Z.eq_dec (range a ++ s)). assert (Hl : NoDup l) by apply NoDup_nodup.
+    apply Rle_trans with (lsum (fun x => f x - Rmin (f x) (g x)) l).
+    - apply Rle_trans with (lsum (fun x => Rmax 0 (1 * f x - 1 * g x)) l).
+      + apply lsum_incl; [intros; apply Rmax_l | apply NoDup_range|]. intros x Hx; apply nodup_In, in_or_app; now left.
+      + apply lsum_le; intros x. unfold Rmax, Rmin; destruct (Rle_dec _ _), (Rle_dec _ _); lra.
+    - rewrite lsum_minus. assert (H1 := law_at_most_one f l Hf Hl).
+      assert (H2 : lsum (fun x => Rmin (f x) (g x)) s <= lsum (fun x => Rmin (f x) (g x)) l); [|lra].
+      apply lsum_incl; [intros; apply Rmin_glb; [apply Hf | apply Hg] | exact Hs|]. intros x Hx; apply nodup_In, in_or_app; now right. }
+  apply private_is_two_deltas; [apply one_proper; now split|]. split; [now apply H|].
+  apply (H g f Hg Hf). rewrite (lsum_ext _ (fun x => Rmin (f x) (g x))) by (intros; apply Rmin_comm). exact Hd.
+Qed.
+
+Lemma neighboring_rows v : (0 <= v)%Z -> private [Pair (masses (row v)) (masses (row (v + 1)))] 0 (1 / 2).
+Proof.
+  intros Hv. assert (Hcase : (v = 0 \/ v = 1 \/ v = 2 \/ 3 <= v)%Z) by lia.
+  destruct Hcase as [-> | [-> | [-> | H3]]].
+  - apply common_part with [0%Z]; try apply row_law; [repeat constructor; auto|]. cbn. unfold Rmin; destruct (Rle_dec _ _); lra.
+  - apply common_part with [2%Z]; try apply row_law; [repeat constructor; auto|]. cbn. unfold Rmin; destruct (Rle_dec _ _); lra.
+  - apply common_part with [2; 3]%Z; try apply row_law; [repeat constructor; cbn [In]; lia|]. cbn. unfold Rmin; destruct (Rle_dec _ _), (Rle_dec _ _); lra.
+  - apply common_part with [v; v + 1]%Z; try apply row_law; [repeat constructor; cbn [In]; lia|].
+    assert (Hrow : forall w, (3 <= w)%Z -> row w = [((w - 1)%Z, 1 / 4); (w, 1 / 2); ((w + 1)%Z, 1 / 4)]).
+    { intros w Hw; unfold row. destruct (Z.leb_spec w 0); [lia|]. destruct (Z.eqb_spec w 1); [lia|]. destruct (Z.eqb_spec w 2); [lia | reflexivity]. }
+    rewrite !Hrow by lia. unfold masses; cbn [lsum fst snd].
+    repeat match goal with |- context [(?x =? ?y)%Z] => destruct (Z.eqb_spec x y); try lia end. unfold Rmin; destruct (Rle_dec _ _), (Rle_dec _ _); lra.
+Qed.
+
+(** Whatever the counts are, a record more or less changes the probability of no event by more than a half. *)
+Theorem cell_keys_of_all_data_sets n : private_for_all nat (add_remove nat 1) [Keys_table n] 0 (1 / 2).
+Proof.
+  apply choices_are_private.
+  - constructor; [|constructor]. intros v; apply row_law.
+  - constructor; [|constructor]. split; [apply Z.le_0_1|]. intros r; split; [intros i; cbn [moves shift Keys_table]; destruct (r =? i)%nat; lia|].
+    apply (NoDup_incl_length (l' := [r])); [apply NoDup_filter, seq_NoDup|]. intros i Hi; apply filter_In in Hi; destruct Hi as [_ Hi].
+    cbn [moves Keys_table] in Hi. destruct (Nat.eqb_spec r i) as [->|]; [now left | discriminate].
+  - intros cs Hcs; inversion Hcs as [|t cs' M ds [Hlen Hall] Hds]; subst. inversion Hds; subst. rewrite app_nil_r. clear Hcs Hds.
+    cbn [most Keys_table Nat.mul Nat.add] in Hlen. destruct cs' as [|c [|c' cs']]; [ | | cbn in Hlen; lia].
+    + intros E p q Hp Hq. assert (p = q) by (apply (is_lub_u (events (P []) E)); [exact Hp | exact (same_events _ _ E q (fun xs => eq_refl) Hq)]).
+      rewrite exp_0; lra.
+    + inversion Hall as [|? ? (v & v' & Hv & Hv' & Hd & ->) _]; subst. cbn [law shift Keys_table] in *.
+      assert (E : (v' = v \/ v' = v + 1)%Z) by lia. destruct E as [-> | ->]; [|now apply neighboring_rows].
+      apply private_wider with 0; [|lra].
+      intros E p q Hp Hq. assert (p = q) by (apply (is_lub_u (events (P [Pair (masses (row v)) (masses (row v))]) E)); [exact Hp | exact Hq]).
+      rewrite exp_0; lra.
+Qed.
