@@ -346,6 +346,24 @@ Proof.
   assert (G := Hall _ HCS ltac:(lra)). lra.
 Qed.
 
+(** So no output lifts the posterior above that of e^e. *)
+Theorem pure_bounds_posteriors cs e prior : proper cs -> private cs e 0 -> 0 < prior < 1 -> outputs_above cs prior (posterior prior (exp e) 1) <= 0.
+Proof.
+  intros H Hd Hp; apply total_least; intros l _. apply Rle_trans with (lsum (fun _ => 0) l); [|rewrite lsum_zero; lra].
+  apply lsum_le; intros xs. assert (He := exp_pos e). assert (HP := P_nonneg cs xs H). assert (HQ := Q_nonneg cs xs H).
+  assert (Hb := pure_bounds_outputs cs e xs H Hd). destruct (Rlt_dec _ _) as [Hlt|]; [|lra].
+  destruct (Rle_lt_or_eq_dec 0 _ HP) as [Hpos|Hz]; [exfalso|lra]. apply (Rlt_irrefl (posterior prior (exp e) 1)). eapply Rlt_le_trans; [exact Hlt|].
+  unfold posterior. set (p := P cs xs) in *. set (q := Q cs xs) in *. set (E := exp e) in *.
+  assert (P1 : 0 < prior * p) by (apply Rmult_lt_0_compat; lra). assert (P2 : 0 < prior * E) by (apply Rmult_lt_0_compat; lra).
+  assert (P3 : 0 <= (1 - prior) * q) by (apply Rmult_le_pos; lra).
+  apply Rmult_le_reg_r with ((prior * p + (1 - prior) * q) * (prior * E + (1 - prior) * 1)); [apply Rmult_lt_0_compat; lra|].
+  replace (prior * p / (prior * p + (1 - prior) * q) * ((prior * p + (1 - prior) * q) * (prior * E + (1 - prior) * 1)))
+    with (prior * p * (prior * E + (1 - prior) * 1)) by (field; lra).
+  replace (prior * E / (prior * E + (1 - prior) * 1) * ((prior * p + (1 - prior) * q) * (prior * E + (1 - prior) * 1)))
+    with (prior * E * (prior * p + (1 - prior) * q)) by (field; lra).
+  assert (prior * (1 - prior) * p <= prior * (1 - prior) * (E * q)) by (apply Rmult_le_compat_l; [nra | assumption]). lra.
+Qed.
+
 (** ** Claims about all data sets *)
 
 Section DataSets.
@@ -482,6 +500,172 @@ Section Covered.
     exact (tests_of_dominated cs (cells record M D D') Hcs Hcells (Hdom D D' HD) d a Hd Hall).
   Qed.
 End Covered.
+
+(** *** Posteriors of outputs: all choices *)
+
+(** A number for the probabilities of an output under both laws that grows in proportion to them. *)
+Section InProportion.
+  Variable phi : R -> R -> R.
+  Hypothesis phi_bounds : forall p q, 0 <= p -> 0 <= q -> 0 <= phi p q <= p.
+  Hypothesis phi_scale : forall k p q, 0 <= k -> 0 <= p -> 0 <= q -> phi (p * k) (q * k) = k * phi p q.
+
+  Let part (cs : list count) (a : nat) (p q : R) : R := lsum (fun xs => phi (p * P cs xs) (q * Q cs xs)) (box (length cs) a).
+  Definition in_sum (cs : list count) (p q : R) : R := total (fun xs => phi (p * P cs xs) (q * Q cs xs)).
+
+  Let phi_zero : phi 0 0 = 0. Proof. destruct (phi_bounds 0 0); lra. Qed.
+
+  Let term_nonneg cs p q xs : proper cs -> 0 <= p -> 0 <= q -> 0 <= phi (p * P cs xs) (q * Q cs xs).
+  Proof. intros; apply phi_bounds; [now apply P_weight | now apply Q_weight]. Qed.
+
+  Let term_summable cs p q : proper cs -> 0 <= p -> 0 <= q -> summable (fun xs => phi (p * P cs xs) (q * Q cs xs)).
+  Proof.
+    intros H Hp Hq. apply summable_le with (fun xs => p * P cs xs).
+    - intros xs; apply phi_bounds; [now apply P_weight | now apply Q_weight].
+    - apply summable_scale; [assumption|]. exists 1; intros; now apply P_at_most_one.
+  Qed.
+
+  Let wrong_length cs p q xs : length xs <> length cs -> phi (p * P cs xs) (q * Q cs xs) = 0.
+  Proof. intros H; unfold P, Q; rewrite !product_wrong_length, !Rmult_0_r by assumption. exact phi_zero. Qed.
+
+  Let part_cons c cs a p q : part (c :: cs) a p q = lsum (fun x => part cs a (p * P1 c x) (q * Q1 c x)) (range a).
+  Proof.
+    unfold part; cbn [length]; rewrite lsum_box_cons; apply lsum_ext; intros x; apply lsum_ext; intros xs.
+    unfold P, Q; cbn [product]; now rewrite <- !Rmult_assoc.
+  Qed.
+
+  Let part_at_most cs a p q : proper cs -> 0 <= p -> 0 <= q -> part cs a p q <= in_sum cs p q.
+  Proof. intros; apply total_upper; [now apply term_summable | apply NoDup_box]. Qed.
+
+  Let part_wider cs a b p q : proper cs -> 0 <= p -> 0 <= q -> (a <= b)%nat -> part cs a p q <= part cs b p q.
+  Proof. intros; apply lsum_incl; [intros; now apply term_nonneg | apply NoDup_box | now apply box_incl]. Qed.
+
+  Let least cs p q d : proper cs -> 0 <= p -> 0 <= q -> (forall a, part cs a p q <= d) -> in_sum cs p q <= d.
+  Proof.
+    intros H Hp Hq Hd; apply total_least; apply (box_bound (length cs)); [intros; now apply term_nonneg | intros; now apply wrong_length | exact Hd].
+  Qed.
+
+  Let part_tends cs p q : proper cs -> 0 <= p -> 0 <= q -> is_lim_seq (fun a => part cs a p q) (in_sum cs p q).
+  Proof.
+    intros H Hp Hq. assert (Hup : forall a, part cs a p q <= part cs (S a) p q) by (intros; apply part_wider; try assumption; lia).
+    destruct (ex_finite_lim_seq_incr _ (in_sum cs p q) Hup (fun a => part_at_most cs a p q H Hp Hq)) as [v Hv].
+    replace (in_sum cs p q) with v; [exact Hv|]. apply Rle_antisym.
+    - apply (is_lim_seq_le (fun a => part cs a p q) (fun _ => in_sum cs p q) v (in_sum cs p q)); [intros; now apply part_at_most | exact Hv | apply is_lim_seq_const].
+    - apply least; try assumption. intros a; now apply (is_lim_seq_incr_compare (fun a => part cs a p q) v).
+  Qed.
+
+  (** Counts that do not move add nothing. *)
+  Let without_unmoved c cs p q :
+    lawful c -> proper cs -> (forall x, P1 c x = Q1 c x) -> 0 <= p -> 0 <= q -> in_sum (c :: cs) p q <= in_sum cs p q.
+  Proof.
+    intros Hc Hcs E Hp Hq; apply least; try assumption; [now apply cons_proper|]. intros a; rewrite part_cons.
+    rewrite (lsum_ext _ (fun x => P1 c x * part cs a p q)).
+    - assert (0 <= part cs a p q) by (apply lsum_nonneg; intros; now apply term_nonneg).
+      rewrite lsum_scale_r. apply Rle_trans with (1 * part cs a p q); [|rewrite Rmult_1_l; now apply part_at_most].
+      apply Rmult_le_compat_r; [assumption | apply law_at_most_one; [apply Hc | apply NoDup_range]].
+    - intros x; rewrite <- E; unfold part; rewrite <- lsum_scale; apply lsum_ext; intros xs.
+      assert (Hx := P1_nonneg c x Hc). rewrite <- phi_scale; [f_equal; ring | assumption | now apply P_weight | now apply Q_weight].
+  Qed.
+
+  Let same_first c cs cs' p q :
+    lawful c -> proper cs -> proper cs' -> (forall p q, 0 <= p -> 0 <= q -> in_sum cs p q <= in_sum cs' p q) -> 0 <= p -> 0 <= q ->
+    in_sum (c :: cs) p q <= in_sum (c :: cs') p q.
+  Proof.
+    intros Hc Hcs Hcs' H Hp Hq; apply least; try assumption; [now apply cons_proper|]. intros a; rewrite part_cons.
+    assert (H1 : forall x, 0 <= p * P1 c x) by (intros; apply Rmult_le_pos; [assumption | apply Hc]).
+    assert (H2 : forall x, 0 <= q * Q1 c x) by (intros; apply Rmult_le_pos; [assumption | apply Hc]).
+    apply Rle_trans with (lsum (fun x => in_sum cs' (p * P1 c x) (q * Q1 c x)) (range a)).
+    - apply lsum_le; intros x. eapply Rle_trans; [now apply part_at_most | now apply H].
+    - apply (is_lim_seq_le (fun b => lsum (fun x => part cs' b (p * P1 c x) (q * Q1 c x)) (range a)) (fun _ => in_sum (c :: cs') p q)
+        (lsum (fun x => in_sum cs' (p * P1 c x) (q * Q1 c x)) (range a)) (in_sum (c :: cs') p q)).
+      + intros b. set (n := Nat.max a b). apply Rle_trans with (part (c :: cs') n p q); [|apply part_at_most; [now apply cons_proper| |]; assumption].
+        rewrite part_cons. apply Rle_trans with (lsum (fun x => part cs' n (p * P1 c x) (q * Q1 c x)) (range a)).
+        * apply lsum_le; intros; apply part_wider; auto; lia.
+        * apply lsum_incl; [intros; apply lsum_nonneg; intros; apply term_nonneg; auto | apply NoDup_range | apply range_incl; lia].
+      + generalize (range a); intros l; induction l as [|x l IH]; cbn [lsum]; [apply is_lim_seq_const|]. apply is_lim_seq_plus'; [now apply part_tends | exact IH].
+      + apply is_lim_seq_const.
+  Qed.
+
+  (** So only those that are kept count, if all others do not move. *)
+  Lemma in_sum_of_moved {A} (g : A -> count) (keep : A -> bool) is rest rest' p q :
+    (forall i, lawful (g i)) -> (forall i, keep i = false -> forall x, P1 (g i) x = Q1 (g i) x) -> proper rest -> proper rest' ->
+    (forall p q, 0 <= p -> 0 <= q -> in_sum rest p q <= in_sum rest' p q) -> 0 <= p -> 0 <= q ->
+    in_sum (map g is ++ rest) p q <= in_sum (map g (filter keep is) ++ rest') p q.
+  Proof.
+    intros Hg Hkeep Hr Hr' H. assert (Hall : forall l, proper (map g l)) by (intros; apply Forall_map, Forall_forall; intros; apply Hg).
+    revert p q; induction is as [|i is IH]; intros p q Hp Hq; [now apply H|]. cbn [map filter app].
+    destruct (keep i) eqn:E; cbn [map app].
+    - apply same_first; try assumption; [apply Hg | now apply proper_app | now apply proper_app].
+    - eapply Rle_trans; [apply without_unmoved; try assumption; [apply Hg | now apply proper_app | now apply Hkeep] | now apply IH].
+  Qed.
+End InProportion.
+
+(** The probability of outputs whose posterior is above [t], for two laws. *)
+Definition above (p q : list Z -> R) (prior t : R) : R := total (fun xs => if Rlt_dec t (posterior prior (p xs) (q xs)) then p xs else 0).
+
+Section AllChoices.
+  Variables (record : Type) (M : list (table record)) (K : nat) (prior t d : R).
+  Hypothesis Hprior : 0 < prior < 1.
+  Hypothesis HM : Forall (lawful_table record) M.
+  Hypothesis Hk : Forall (keeps record) M.
+
+  Let phi (p q : R) : R := if Rlt_dec t (posterior prior p q) then p else 0.
+
+  Let phi_bounds p q : 0 <= p -> 0 <= q -> 0 <= phi p q <= p.
+  Proof. intros Hp Hq; unfold phi; destruct (Rlt_dec _ _); lra. Qed.
+
+  Let phi_scale k p q : 0 <= k -> 0 <= p -> 0 <= q -> phi (p * k) (q * k) = k * phi p q.
+  Proof.
+    intros Hk' Hp Hq. destruct (Req_dec k 0) as [->|Hk0].
+    { unfold phi. rewrite !Rmult_0_r, Rmult_0_l. destruct (Rlt_dec _ _); reflexivity. }
+    assert (E : posterior prior (p * k) (q * k) = posterior prior p q).
+    { unfold posterior. destruct (Req_dec p 0) as [->|Hp0]; [unfold Rdiv; rewrite ?Rmult_0_l, ?Rmult_0_r, ?Rmult_0_l; ring|].
+      assert (0 < prior * p) by (apply Rmult_lt_0_compat; lra). assert (0 <= (1 - prior) * q) by (apply Rmult_le_pos; lra).
+      replace (prior * (p * k) + (1 - prior) * (q * k)) with ((prior * p + (1 - prior) * q) * k) by ring. field. lra. }
+    unfold phi; rewrite E. destruct (Rlt_dec _ _); ring.
+  Qed.
+
+  Let above_is_in_sum cs : outputs_above cs prior t = in_sum phi cs 1 1.
+  Proof. apply total_ext; intros xs; unfold phi; now rewrite !Rmult_1_l. Qed.
+
+  Lemma outputs_of_choices (R : table record -> list count -> Prop) D D' :
+    (forall cs, each record R M cs -> outputs_above cs prior t <= d) ->
+    (forall s, In s M -> R s (map (cell record s D D') (filter (changed record s D D') (places record s)))) ->
+    above (output record M D) (output record M D') prior t <= d.
+  Proof.
+    intros Hd HR. set (chosen := fun s => map (cell record s D D') (filter (changed record s D D') (places record s))).
+    apply Rle_trans with (outputs_above (flat_map chosen M) prior t).
+    - apply Rle_trans with (outputs_above (cells record M D D') prior t).
+      + right; apply total_ext; intros xs; now rewrite output_is_P, output_is_Q.
+      + rewrite !above_is_in_sum. assert (H : forall p q, 0 <= p -> 0 <= q -> in_sum phi (cells record M D D') p q <= in_sum phi (flat_map chosen M) p q); [|apply H; lra].
+        clear - HM phi_bounds phi_scale. induction HM as [|s M' Hs HM' IH]; [intros; apply Rle_refl|]. cbn [cells flat_map]. fold (cells record M' D D').
+        intros p q Hp Hq; apply in_sum_of_moved; try assumption.
+        * intros i; split; apply Hs.
+        * intros i E x. unfold changed in E; rewrite Bool.negb_false_iff, Z.eqb_eq in E. unfold cell; cbn; now rewrite E.
+        * now apply cells_proper.
+        * clear - HM'. induction HM' as [|s M' Hs _ IH]; [apply nil_proper|]. cbn; apply proper_app; [|exact IH].
+          apply Forall_map, Forall_forall; intros; split; apply Hs.
+        * now apply IH.
+    - apply Hd. clear - HR. induction M as [|s M' IH]; [constructor|]. cbn; constructor; [apply HR; now left | apply IH; intros; apply HR; now right].
+  Qed.
+
+  (** If but for the probability [d] no choice of the counts that change lifts a posterior above [t], no record does, when it is there or when it is not. *)
+  Theorem outputs_of_all_data_sets :
+    (forall cs, each record (choice_added record K) M cs -> outputs_above cs prior t <= d) ->
+    (forall cs, each record (choice_removed record K) M cs -> outputs_above cs prior t <= d) ->
+    forall D D', add_remove record K D D' -> above (output record M D) (output record M D') prior t <= d.
+  Proof.
+    intros H1 H2. rewrite Forall_forall in Hk.
+    assert (Hsame : forall A A' B B', Permutation A A' -> Permutation B B' -> above (output record M A') (output record M B') prior t <= d ->
+      above (output record M A) (output record M B) prior t <= d).
+    { intros A A' B B' HA HB H. eapply Rle_trans; [|exact H]. right; apply total_ext; intros xs.
+      now rewrite (output_permuted record M A A' xs HA), (output_permuted record M B B' xs HB). }
+    intros D D' [(rs & Hl & Hperm)|(rs & Hl & Hperm)].
+    - apply (Hsame D D D' (rs ++ D)); [reflexivity | assumption|]. apply (outputs_of_choices (choice_added record K)); [exact H1|].
+      intros s Hs; now apply choice_of_added; [apply Hk|].
+    - apply (Hsame D (rs ++ D') D' D'); [assumption | reflexivity|]. apply (outputs_of_choices (choice_removed record K)); [exact H2|].
+      intros s Hs; now apply choice_of_removed; [apply Hk|].
+  Qed.
+End AllChoices.
 
 (** ** What does not follow: small examples *)
 

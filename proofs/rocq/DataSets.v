@@ -318,6 +318,8 @@ Section DataSets.
 
   Definition choice_added (K : nat) : table -> list count -> Prop :=
     choice (fun t => K * most t)%nat (fun _ => 0%Z) (fun t => Z.of_nat K * shift t)%Z.
+  Definition choice_removed (K : nat) : table -> list count -> Prop :=
+    choice (fun t => K * most t)%nat (fun t => - (Z.of_nat K * shift t))%Z (fun _ => 0%Z).
   Definition choice_replaced (K : nat) : table -> list count -> Prop :=
     choice (fun t => 2 * K * most t)%nat (fun t => - (Z.of_nat K * shift t))%Z (fun t => Z.of_nat K * shift t)%Z.
 
@@ -351,6 +353,29 @@ Section DataSets.
     - apply Hd. clear - HR. induction M as [|t M IH]; [constructor|]. cbn; constructor; [apply HR; now left | apply IH; intros; apply HR; now right].
   Qed.
 
+  (** The counts that a group of records changes are such a choice. *)
+  Lemma choice_of_added K t D rs :
+    keeps t -> (length rs <= K)%nat -> choice_added K t (map (cell t D (rs ++ D)) (filter (changed t D (rs ++ D)) (places t))).
+  Proof.
+    intros Hk Hl; split.
+    - rewrite map_length. eapply Nat.le_trans; [|apply Nat.mul_le_mono_r; exact Hl]. eapply Nat.le_trans; [|apply (few_values t Hk rs)].
+      apply filter_fewer. intros i; unfold changed; rewrite value_app, !Bool.negb_true_iff, !Z.eqb_neq. lia.
+    - apply Forall_map, Forall_forall; intros i _. exists (value t D i), (value t (rs ++ D) i). rewrite value_app.
+      assert (H1 := value_bounds t Hk rs i). assert (H2 := value_bounds t Hk D i). destruct Hk as [Hs _]. apply inj_le in Hl.
+      repeat split; try lia; try nia. unfold cell; now rewrite value_app.
+  Qed.
+
+  Lemma choice_of_removed K t D rs :
+    keeps t -> (length rs <= K)%nat -> choice_removed K t (map (cell t (rs ++ D) D) (filter (changed t (rs ++ D) D) (places t))).
+  Proof.
+    intros Hk Hl; split.
+    - rewrite map_length. eapply Nat.le_trans; [|apply Nat.mul_le_mono_r; exact Hl]. eapply Nat.le_trans; [|apply (few_values t Hk rs)].
+      apply filter_fewer. intros i; unfold changed; rewrite value_app, !Bool.negb_true_iff, !Z.eqb_neq. lia.
+    - apply Forall_map, Forall_forall; intros i _. exists (value t (rs ++ D) i), (value t D i). rewrite value_app.
+      assert (H1 := value_bounds t Hk rs i). assert (H2 := value_bounds t Hk D i). destruct Hk as [Hs _]. apply inj_le in Hl.
+      repeat split; try lia; try nia. unfold cell; now rewrite value_app.
+  Qed.
+
   (** Rows of cell keys, tables with any masses, noise with bounds: private for all data sets, if each choice is. *)
   Theorem choices_are_private K M eps d :
     Forall lawful_table M -> Forall keeps M -> (forall cs, each (choice_added K) M cs -> private cs eps d) -> private_for_all (add_remove K) M eps d.
@@ -358,12 +383,7 @@ Section DataSets.
     intros HM Hk Hd. rewrite Forall_forall in Hk.
     assert (H : forall D D', added K D D' -> indistinguishable (output M D) (output M D') eps d).
     { intros D D' (rs & Hl & Hperm). apply (indistinguishable_permuted M D D D' (rs ++ D)); [reflexivity | assumption|].
-      apply (choices_private (choice_added K)); [assumption | assumption|]. intros t Ht; specialize (Hk t Ht). split.
-      - rewrite map_length. eapply Nat.le_trans; [|apply Nat.mul_le_mono_r; exact Hl]. eapply Nat.le_trans; [|apply (few_values t Hk rs)].
-        apply filter_fewer. intros i; unfold changed; rewrite value_app, !Bool.negb_true_iff, !Z.eqb_neq. lia.
-      - apply Forall_map, Forall_forall; intros i _. exists (value t D i), (value t (rs ++ D) i). rewrite value_app.
-        assert (H1 := value_bounds t Hk rs i). assert (H2 := value_bounds t Hk D i). destruct Hk as [Hs _]. apply inj_le in Hl.
-        repeat split; try lia; try nia. unfold cell; now rewrite value_app. }
+      apply (choices_private (choice_added K)); [assumption | assumption|]. intros t Ht; apply choice_of_added; [now apply Hk | exact Hl]. }
     intros D D' [Hadd|Hadd]; [now apply H | apply indistinguishable_exchanged; now apply H].
   Qed.
 

@@ -7,7 +7,7 @@ From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Permutation.
 From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims.
-From DpAssay Require Import OneCount State TradeoffPoint.
+From DpAssay Require OneCount State TradeoffPoint.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -130,18 +130,38 @@ Proof.
   - rewrite !response_outside by assumption; lra.
 Qed.
 
+Lemma Parity_keeps e : keeps bool (Parity_table e).
+Proof. split; [apply Z.le_0_1|]. intros r; split; [intros i; cbn; destruct r; lia | destruct r; cbn; lia]. Qed.
+
+Lemma parity_choices e low high cs :
+  0 <= e -> each bool (choice bool (fun t => 1 * most bool t)%nat low high) [Parity_table e] cs -> proper cs /\ private cs e 0.
+Proof.
+  intros He Hcs; inversion Hcs as [|t cs' M ds [Hlen Hall] Hds]; subst. inversion Hds; subst. rewrite app_nil_r. clear Hcs Hds.
+  assert (Hm : forall v, (v mod 2 = 0 \/ v mod 2 = 1)%Z) by (intros v; assert (H := Z.mod_pos_bound v 2 ltac:(lia)); lia).
+  assert (Hp : proper cs').
+  { apply Forall_forall; intros c Hc. rewrite Forall_forall in Hall; destruct (Hall c Hc) as (v & v' & _ & _ & _ & ->). split; apply Parity_lawful. }
+  split; [exact Hp|]. assert (Hpriv := pure_is_private cs' e Hp).
+  assert (Hr : Forall (ratio_at_most e) cs').
+  { eapply Forall_impl; [|exact Hall]. intros c (v & v' & _ & _ & _ & ->). now apply response_ratio. }
+  apply private_wider with (1 := Hpriv Hr). cbn in Hlen. apply le_INR in Hlen. cbn in Hlen. nra.
+Qed.
+
 Theorem parity_of_all_data_sets e : 0 <= e -> private_for_all bool (add_remove bool 1) [Parity_table e] e 0.
 Proof.
-  intros He; apply choices_are_private; [constructor; [apply Parity_lawful | constructor] | |].
-  - constructor; [|constructor]. split; [cbn; lia|]. intros r; split; [intros i; cbn; destruct r; lia | destruct r; cbn; lia].
-  - intros cs Hcs; inversion Hcs as [|t cs' M ds [Hlen Hall] Hds]; subst. inversion Hds; subst. rewrite app_nil_r. clear Hcs Hds.
-    assert (Hm : forall v, (v mod 2 = 0 \/ v mod 2 = 1)%Z) by (intros v; assert (H := Z.mod_pos_bound v 2 ltac:(lia)); lia).
-    assert (Hp : proper cs').
-    { apply Forall_forall; intros c Hc. rewrite Forall_forall in Hall; destruct (Hall c Hc) as (v & v' & _ & _ & _ & ->). split; apply Parity_lawful. }
-    assert (Hpriv := pure_is_private cs' e Hp).
-    assert (Hr : Forall (ratio_at_most e) cs').
-    { eapply Forall_impl; [|exact Hall]. intros c (v & v' & _ & _ & _ & ->). now apply response_ratio. }
-    apply private_wider with (1 := Hpriv Hr). cbn in Hlen. apply le_INR in Hlen. cbn in Hlen. nra.
+  intros He; apply choices_are_private; [constructor; [apply Parity_lawful | constructor] | constructor; [apply Parity_keeps | constructor] |].
+  intros cs Hcs; now apply (parity_choices e) in Hcs.
+Qed.
+
+(** And no answer lifts the belief in a record, or in its absence, above that of e^e. *)
+Theorem parity_posteriors_of_all_data_sets e prior D D' :
+  0 <= e -> 0 < prior < 1 -> add_remove bool 1 D D' ->
+  above (output bool [Parity_table e] D) (output bool [Parity_table e] D') prior (posterior prior (exp e) 1) <= 0.
+Proof.
+  intros He Hp. apply (outputs_of_all_data_sets bool [Parity_table e] 1); try assumption.
+  - constructor; [apply Parity_lawful | constructor].
+  - constructor; [apply Parity_keeps | constructor].
+  - intros cs Hcs; apply (parity_choices e) in Hcs; [|assumption]. destruct Hcs; now apply pure_bounds_posteriors.
+  - intros cs Hcs; apply (parity_choices e) in Hcs; [|assumption]. destruct Hcs; now apply pure_bounds_posteriors.
 Qed.
 
 (** ** Claims with these numbers *)
