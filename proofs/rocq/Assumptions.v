@@ -4,7 +4,7 @@
     file allowed-assumptions. *)
 
 From DpAssay Require Import Gaussian HockeyStick Laplace Directions Private Tradeoff Fourier Cells Theta Contour Laws AnyLaw Soundness Below Point Fine Response Bounded BoundedTables Dominance Infinite.
-From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets Questions Claims.
+From DpAssay Require Import Signed Outcomes Aliases Jacobi Factor Ends Variance Poisson Images Imaginary LastNode Normal Tail Units Pairs LogConcave DataSets Queries Claims.
 From DpAssay Require Import OneCount State Release LaplaceCounts Responses Boxes BoxesDelta BoxesPoint Truncated TruncatedCalibration Calibration TradeoffPoint TwoCounts TwoCountsDelta TwoCountsCalibration TwoCountsPoint Neighbors UnitsPath PersonsPath UnitsPairs Headlines.
 
 Definition theorems := (
@@ -83,8 +83,8 @@ Definition theorems := (
   @private_is_guaranteed,
   @dominated_is_private,
   @dominates_app,
-  @further_tells_more,
-  @apart_tells_more,
+  @larger_shift_dominates,
+  @unequal_shifts_dominate,
   @worst_changes,
   @worst_moves,
   @gaussian_log_concave,
@@ -96,9 +96,9 @@ Definition theorems := (
   @choices_replaced_are_private,
   @account_is_smallest,
   @below_is_indistinguishable,
-  @questions_of_all_data_sets,
-  @count_is_promised,
-  @guarantee_is_promised,
+  @queries_of_all_data_sets,
+  @count_is_accounted,
+  @guarantee_is_accounted,
   @guarantee_of_groups,
   @processing_is_a_test,
   @posterior_of_events,

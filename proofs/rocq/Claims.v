@@ -777,7 +777,7 @@ Proof.
     replace (1 / 2 * a / (1 / 2 * a + (1 - 1 / 2) * b) * (1 + E) * (1 / 2 * a + (1 - 1 / 2) * b)) with (1 / 2 * a * (1 + E)) by (field; lra). lra.
 Qed.
 
-(** *** More counts tell more, and fewer outputs may tell much *)
+(** *** More counts are less private, and may have fewer outputs with a large loss *)
 
 (** One answer of a coin with 3/5 and 2/5 against 2/5 and 3/5, or two answers. *)
 Definition biased : count := Four (3 / 5) (2 / 5) 0 0 (2 / 5) (3 / 5) 0 0.
@@ -935,7 +935,7 @@ Qed.
 
 (** *** A guarantee is an upper end *)
 
-(** What has the guarantee may tell nothing at all: no epsilon, delta or posterior is disproved, and none exists, by a guarantee alone. *)
+(** What has the guarantee may reveal nothing at all: no epsilon, delta or posterior is disproved, and none exists, by a guarantee alone. *)
 Theorem guarantee_is_no_lower_end e d :
   0 <= e -> 0 <= d -> exists c, lawful c /\ guaranteed c e d /\ forall eps, 0 <= eps -> delta [c] eps = 0.
 Proof.

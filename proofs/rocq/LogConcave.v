@@ -1,8 +1,8 @@
 (** * Log-concave noise: how far counts move
 
     A law f on the integers is log-concave if f(x)^2 >= f(x - 1) f(x + 1) and it has no gaps: discrete Gaussian and discrete Laplace noise, also
-    truncated, and many tables. A count with such noise tells more the further it moves. Of two counts with equal noise that move by a and b one
-    can move by a + 1 and the other by b - 1, if b is the smaller one, and both together tell more. So of all ways to share out changes those are the
+    truncated, and many tables. A count with such noise is less private the further it moves. Of two counts with equal noise that move by a and b one
+    can move by a + 1 and the other by b - 1, if b is the smaller one, and both together are less private. So of all ways to share out changes those are the
     worst that move some counts as far as they can, and the others not at all. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz Classical.
@@ -133,7 +133,7 @@ Section LogConcave.
   Lemma Between_lawful v v' : lawful (Between f v v').
   Proof. split; now apply moved_is_law. Qed.
 
-  (** ** Further tells more *)
+  (** ** Larger shifts *)
 
   Lemma partial_gap_one c a p q : partial_gap [c] a p q = lsum (fun x => Rmax 0 (p * P1 c x - q * Q1 c x)) (range a).
   Proof.
@@ -197,8 +197,8 @@ Section LogConcave.
     - apply lsum_incl; [intros; apply Rmax_l | apply NoDup_zlist | apply Hb; lia].
   Qed.
 
-  (** A count tells more if it moves further. *)
-  Theorem further_tells_more m m' : (0 <= m <= m')%Z -> dominates [Moved f m'] [Moved f m].
+  (** A larger shift dominates a smaller one. *)
+  Theorem larger_shift_dominates m m' : (0 <= m <= m')%Z -> dominates [Moved f m'] [Moved f m].
   Proof.
     intros Hm. replace m' with (m + Z.of_nat (Z.to_nat (m' - m)))%Z by lia. induction (Z.to_nat (m' - m)) as [|n IH].
     - rewrite Z.add_0_r; apply dominates_itself.
@@ -206,7 +206,7 @@ Section LogConcave.
       replace (m + Z.of_nat n)%Z with (Z.of_nat (Z.to_nat (m + Z.of_nat n))) at 2 by lia. apply one_further.
   Qed.
 
-  (** ** Changes in fewer counts tell more *)
+  (** ** Shifts of fewer counts *)
 
   Lemma two_proper m n : proper [Moved f m; Moved f n].
   Proof. apply cons_proper; [apply Moved_lawful | apply one_proper, Moved_lawful]. Qed.
@@ -257,8 +257,8 @@ Section LogConcave.
       replace (b - Z.of_nat (S n))%Z with (b - Z.of_nat n - 1)%Z by lia. apply shared_step; lia.
   Qed.
 
-  (** Of two counts with a given sum of changes those tell more of which one moves further. *)
-  Theorem apart_tells_more a b s t : (a + b = s + t)%Z -> (Z.max a b <= s)%Z -> dominates [Moved f s; Moved f t] [Moved f a; Moved f b].
+  (** Of two shifts with a given sum the less equal ones dominate. *)
+  Theorem unequal_shifts_dominate a b s t : (a + b = s + t)%Z -> (Z.max a b <= s)%Z -> dominates [Moved f s; Moved f t] [Moved f a; Moved f b].
   Proof.
     intros Hsum Hmax; destruct (Z.le_ge_cases b a) as [Hab|Hab].
     - replace s with (a + Z.of_nat (Z.to_nat (s - a)))%Z by lia. replace t with (b - Z.of_nat (Z.to_nat (s - a)))%Z by lia. apply shared; lia.
@@ -285,13 +285,13 @@ Section LogConcave.
     destruct vs as [|v [|w vs]]; [discriminate| |].
     - inversion Hall as [|? ? Hv _]; subst. cbn in Hsum. destruct n as [|n]; cbn [repeat map].
       + replace v with 0%Z by lia. apply without_zero, nil_proper.
-      + apply dominates_cons; [apply Moved_lawful | apply Moved_lawful | apply Hrep | apply nil_proper | now apply further_tells_more | now apply dominates_nil].
+      + apply dominates_cons; [apply Moved_lawful | apply Moved_lawful | apply Hrep | apply nil_proper | now apply larger_shift_dominates | now apply dominates_nil].
     - inversion Hall as [|? ? Hv Hall']; subst. inversion Hall' as [|? ? Hw Hvs]; subst. cbn [sum fold_right] in Hsum. fold (sum vs) in Hsum.
       cbn [map]. assert (Hrest := Moved_proper vs).
       assert (Hcase : forall s t, (v + w = s + t)%Z -> (Z.max v w <= s)%Z ->
         dominates (Moved f s :: Moved f t :: map (Moved f) vs) (Moved f v :: Moved f w :: map (Moved f) vs)).
       { intros s t H1 H2. apply (dominates_before [Moved f s; Moved f t] [Moved f v; Moved f w]); try apply two_proper; [assumption|].
-        now apply apart_tells_more. }
+        now apply unequal_shifts_dominate. }
       destruct (Z.le_gt_cases (v + w) m) as [Hle|Hgt].
       + apply dominates_trans with (2 := Hcase (v + w)%Z 0%Z ltac:(lia) ltac:(lia)).
         apply dominates_trans with (Moved f (v + w) :: map (Moved f) vs).

@@ -6,7 +6,7 @@
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import List Permutation.
-From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Questions Tradeoff Claims.
+From DpAssay Require Import Sums Gaussian HockeyStick Laplace Private Response Bounded Dominance Pairs LogConcave DataSets Queries Tradeoff Claims.
 From DpAssay Require OneCount State TradeoffPoint.
 Import ListNotations.
 Open Scope R_scope.
@@ -240,7 +240,7 @@ Proof.
   - unfold best_correct; rewrite Hodds. apply Rplus_le_compat_l, Rmult_le_compat_l; [lra|]. exact (proj2 OneCount.delta_is_between).
 Qed.
 
-(** ** Questions: ten counts, each chosen after all earlier answers *)
+(** ** Adaptive queries: ten counts, each chosen after all earlier answers *)
 
 Section Chosen.
   Variable record : Type.
@@ -257,7 +257,7 @@ Section Chosen.
   (** How many records there are of the kind that is asked for. *)
   Definition how_many (seen : list Z) (D : data_set record) : Z := value record (chosen seen) D 0.
 
-  Fixpoint counting (n : nat) (seen : list Z) : question record :=
+  Fixpoint counting (n : nat) (seen : list Z) : query record :=
     match n with
     | O => Stop record
     | S n' => Ask record (fun D => additive State_noise (how_many seen D)) (fun x => counting n' (x :: seen))
@@ -274,12 +274,12 @@ Section Chosen.
   Theorem ten_chosen_counts D D' :
     add_remove record 1 D D' -> indistinguishable (answers record D (counting 10 [])) (answers record D' (counting 10 [])) 10.1254175 1e-11.
   Proof.
-    apply questions_of_all_data_sets with (bs := repeat (Count (50000 / 10001) 1) 10); [|exact state_counts_private].
-    assert (H : forall n seen, promised record (add_remove record 1) (repeat (Moved State_noise 1) n) (counting n seen)); [|exact (H 10%nat [])].
+    apply queries_of_all_data_sets with (bs := repeat (Count (50000 / 10001) 1) 10); [|exact state_counts_private].
+    assert (H : forall n seen, accounted record (add_remove record 1) (repeat (Moved State_noise 1) n) (counting n seen)); [|exact (H 10%nat [])].
     induction n as [|n IH]; intros seen; cbn [repeat counting]; constructor.
     - apply Moved_lawful, State_noise_is_law.
     - intros A; apply moved_is_law, State_noise_is_law.
-    - intros A B HAB. apply count_is_promised; [exact State_noise_is_law | exact State_noise_log_concave | | now apply how_many_moves].
+    - intros A B HAB. apply count_is_accounted; [exact State_noise_is_law | exact State_noise_log_concave | | now apply how_many_moves].
       exact (gaussian_even (50000 / 10001)).
     - intros x; apply IH.
   Qed.
@@ -325,7 +325,7 @@ Proof.
     try (repeat (apply Forall_cons; [cbn; lra|]); apply Forall_nil); try (cbn; lra); cbn [map fst]; repeat constructor; cbn [In]; lia.
 Qed.
 
-(** Laws with a common part of at least 1 - d: no event tells them apart by more than d. *)
+(** Laws with a common part of at least 1 - d: no event distinguishes them by more than d. *)
 Lemma common_part f g s d :
   is_law f -> is_law g -> NoDup s -> 1 - d <= lsum (fun x => Rmin (f x) (g x)) s -> private [Pair f g] 0 d.
 Proof.

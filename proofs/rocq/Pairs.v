@@ -1,6 +1,6 @@
 (** * Pairs of laws that dominate others
 
-    A list of counts dominates another one if, whatever the weights of the neighbors are, its outputs tell them apart at least as well. In a
+    A list of counts dominates another one if, whatever the weights of the neighbors are, its outputs distinguish them at least as well. In a
     longer list it can stand for the other one, counts can change places, and one that does not move can be left out or added. What is private
     with a list that dominates is private with the other one. *)
 
@@ -215,7 +215,7 @@ Proof.
     assert (0 <= p * (1 - s)) by (apply Rmult_le_pos; lra). nra.
 Qed.
 
-(** Any count more tells no less. *)
+(** One count more is no more private. *)
 Theorem dominates_with b cs : lawful b -> proper cs -> dominates (b :: cs) cs.
 Proof.
   intros Hb Hcs p q Hp Hq; apply advantage_least; intros a.

@@ -1,7 +1,7 @@
-(** * Questions that are chosen after answers were seen, and groups under a guarantee
+(** * Adaptive queries, and groups under a guarantee
 
-    An analyst asks about a data set, sees the answer, and chooses the next question. If for each question one pair of laws dominates its answers for all
-    neighbors, the composition of these pairs bounds what all answers together tell: with log-concave noise the count that moves as far as it can, with a
+    An analyst sends a query, sees its answer, and chooses the next query. If for each query one pair of laws dominates its answers for all
+    neighbors, what is private with these pairs composed is so for all answers: with log-concave noise the count that moves as far as it can, with a
     guarantee its box. A guarantee for one record is one for groups, with the usual loss. *)
 
 From Coq Require Import Reals ZArith Lra Lia Psatz.
@@ -78,30 +78,30 @@ Proof.
     assert (exp eps * lsum (path_law P1 m) l <= exp eps * a) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
-(** ** Questions about a data set *)
+(** ** Queries of a data set *)
 
-Section Questions.
+Section Queries.
   Variable record : Type.
   Variable related : data_set record -> data_set record -> Prop.
 
-  (** The law of the answer for each data set, and the next question. *)
-  Inductive question := Stop | Ask (answer : data_set record -> Z -> R) (next : Z -> question).
+  (** The law of the answer for each data set, and the next query. *)
+  Inductive query := Stop | Ask (answer : data_set record -> Z -> R) (next : Z -> query).
 
-  Fixpoint answers (D : data_set record) (q : question) (xs : list Z) : R :=
+  Fixpoint answers (D : data_set record) (q : query) (xs : list Z) : R :=
     match q, xs with
     | Stop, [] => 1
     | Ask answer next, x :: xs' => answer D x * answers D (next x) xs'
     | _, _ => 0
     end.
 
-  (** Whatever was answered before, the answers of neighbors to the question in turn are dominated by the count in turn. *)
-  Inductive promised : list count -> question -> Prop :=
-    | promised_stop : promised [] Stop
-    | promised_ask b bs answer next :
+  (** Whatever was answered before, the answers of neighbors to the query in turn are dominated by the count in turn. *)
+  Inductive accounted : list count -> query -> Prop :=
+    | accounted_stop : accounted [] Stop
+    | accounted_ask b bs answer next :
         lawful b -> (forall D, is_law (answer D)) -> (forall D D', related D D' -> dominates [b] [Pair (answer D) (answer D')]) ->
-        (forall x, promised bs (next x)) -> promised (b :: bs) (Ask answer next).
+        (forall x, accounted bs (next x)) -> accounted (b :: bs) (Ask answer next).
 
-  Fixpoint of_neighbors (D D' : data_set record) (q : question) : adaptive :=
+  Fixpoint of_neighbors (D D' : data_set record) (q : query) : adaptive :=
     match q with Stop => Done | Ask answer next => Then (Pair (answer D) (answer D')) (fun x => of_neighbors D D' (next x)) end.
 
   Lemma answers_are_paths D D' q xs : path_law P1 (of_neighbors D D' q) xs = answers D q xs /\ path_law Q1 (of_neighbors D D' q) xs = answers D' q xs.
@@ -109,8 +109,8 @@ Section Questions.
     revert xs; induction q as [|answer next IH]; intros [|x xs]; cbn; try (split; reflexivity). destruct (IH x xs) as [-> ->]; split; reflexivity.
   Qed.
 
-  Theorem questions_of_all_data_sets bs q eps d :
-    promised bs q -> private bs eps d -> forall D D', related D D' -> indistinguishable (answers D q) (answers D' q) eps d.
+  Theorem queries_of_all_data_sets bs q eps d :
+    accounted bs q -> private bs eps d -> forall D D', related D D' -> indistinguishable (answers D q) (answers D' q) eps d.
   Proof.
     intros Hq Hd D D' HD.
     assert (Hb : below bs (of_neighbors D D' q)).
@@ -121,10 +121,10 @@ Section Questions.
     - exact (same_events _ _ E b (fun xs => eq_sym (proj2 (answers_are_paths D D' q xs))) Hb').
   Qed.
 
-  (** *** What a question may be *)
+  (** *** What a query may be *)
 
   (** A count with even log-concave noise that neighbors move by at most [m]. *)
-  Lemma count_is_promised f (true_count : data_set record -> Z) m D D' :
+  Lemma count_is_accounted f (true_count : data_set record -> Z) m D D' :
     is_law f -> log_concave f -> (forall x, f (- x)%Z = f x) -> (Z.abs (true_count D' - true_count D) <= m)%Z ->
     dominates [Moved f m] [Pair (additive f (true_count D)) (additive f (true_count D'))].
   Proof.
@@ -138,7 +138,7 @@ Section Questions.
   Qed.
 
   (** Any mechanism with a guarantee. *)
-  Lemma guarantee_is_promised c e d : lawful c -> 0 < e -> 0 <= d < 1 -> guaranteed c e d -> dominates [Box e d] [c].
+  Lemma guarantee_is_accounted c e d : lawful c -> 0 < e -> 0 <= d < 1 -> guaranteed c e d -> dominates [Box e d] [c].
   Proof.
     intros Hc He Hd Hg p q Hp Hq; apply advantage_least; intros a.
     assert (Hcov : covers [Box e d] [c]).
@@ -173,4 +173,4 @@ Section Questions.
       + replace (G * F * b + d * ((G * F - 1) / (G - 1))) with (G * (F * b + d * ((F - 1) / (G - 1))) + d) by (field; lra). lra.
       + replace (G * F * a + d * ((G * F - 1) / (G - 1))) with (F * (G * a + d) + d * ((F - 1) / (G - 1))) by (field; lra). lra.
   Qed.
-End Questions.
+End Queries.
