@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A map of estimates with margins, drawn with matplotlib from shapes that you supply.
 
-    assay estimate --nmf NMF --release pl94-persons-us --tabulation Tract --variables P1_001N,P2_002N \\
+    assay nmf estimate NMF --release pl94-persons-us --tabulation Tract --variables P1_001N,P2_002N \\
         --share P2_002N/P1_001N --json --out tracts.csv > tracts.json
     python3 examples/map_of_estimates.py tracts.csv tracts.geojson --variable P1_001N --out map.svg
     python3 examples/map_of_estimates.py tracts.json tracts.geojson --share P2_002N/P1_001N --out share.png
 
-The estimates are the CSV of `assay estimate --nmf` with --variables or --queries, or for --share its JSON, which has the margins of shares.
+The estimates are the CSV of `assay nmf estimate` with --variables or --queries, or for --share its JSON, which has the margins of shares.
 The shapes are GeoJSON in degrees, such as the Census Bureau's cartographic boundary files: `ogr2ogr -t_srs EPSG:4326 tracts.geojson
 cb_2020_44_tract_500k.shp`. They are joined by GEOID; GEOID20, GEOIDFQ, AFFGEOID (0500000US44001), GISJOIN (G4400010) and others are known,
 --key names another property. What is left over on both sides is counted.
@@ -96,7 +96,7 @@ def read_csv(path: pathlib.Path, variable: str | None) -> Estimates:
 
         found = [own for name in names for own in columns if is_named(own, name)]
         if not found:
-            raise Refused(f"{path}: no column {' or '.join(names)}: expected the file of `assay estimate --nmf`, without --wide")
+            raise Refused(f"{path}: no column {' or '.join(names)}: expected the file of `assay nmf estimate`, without --wide")
         return found[0]
 
     area, value, margin = column("GEOID", "geoid", "area"), column("estimate"), column("moe_", "margin_95")
@@ -130,7 +130,7 @@ def read_json(path: pathlib.Path, key: str, what: str) -> list[dict[str, Any]]:
 
 def read_shares(path: pathlib.Path, share: str) -> Estimates:
     """The shares of an answer in JSON, with Fieller's interval, or where there is none the whole line."""
-    expected = f"give `assay estimate` the option --share {share}, and keep its answer by --json"
+    expected = f"give `assay nmf estimate` the option --share {share}, and keep its answer by --json"
     part, _, whole = share.partition("/")
     found = [own for own in read_json(path, "shares", expected) if (own.get("first"), own.get("second")) == (part, whole)]
     estimates: dict[str, Estimate] = {}
@@ -292,7 +292,7 @@ def draw(estimates: Estimates, shapes: Shapes, breaks: list[float], out: pathlib
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("estimates", type=pathlib.Path, help="CSV, or with --share JSON, of `assay estimate --nmf`")
+    arguments.add_argument("estimates", type=pathlib.Path, help="CSV, or with --share JSON, of `assay nmf estimate`")
     arguments.add_argument("shapes", type=pathlib.Path, help="GeoJSON")
     arguments.add_argument("--out", type=pathlib.Path, required=True, help="the picture, .svg, .png or .pdf")
     what = arguments.add_mutually_exclusive_group()

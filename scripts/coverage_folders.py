@@ -130,6 +130,6 @@ def estimate(assay, folder, product, number, *options):
     """The program's answer about a folder, and the rows of its file."""
     own = folder / str(number)
     out = own / "estimates.csv"
-    said = run(assay, folder, "estimate", "--nmf", own / product, "--release", RELEASES[product], "--out", out, "--json", *options)
+    said = run(assay, folder, "nmf", "estimate", own / product, "--release", RELEASES[product], "--out", out, "--json", *options)
     with out.open(newline="") as file:
         return json.loads(said), list(csv.DictReader(file))

@@ -216,7 +216,7 @@ def measure(assay, gls, checkout, blocks, folder):
 
     out, _ = on_one_core([gls, files, total], folder)
     ours = json.loads(out)
-    estimate = [assay, "estimate", "--nmf", PRODUCT, *RELEASE, "--state-totals", "totals.csv", "--level"]
+    estimate = [assay, "nmf", "estimate", PRODUCT, *RELEASE, "--state-totals", "totals.csv", "--level"]
     _, whole = on_one_core([*estimate, "Block", "--out", "totals-of-blocks.csv"], folder)
     print(f"assay: {ours}, {whole:.2f} s as a process", file=sys.stderr, flush=True)
     each = 1e6 / blocks

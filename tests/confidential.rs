@@ -39,7 +39,7 @@ const COMMANDS: [&str; 9] = [
     "measure --spine @spine --counts @counts.csv --release pl94-persons-us --out @out/measured",
     "measure --spine @spine --counts @counts.csv --release pl94-persons-us --files nmf --out @out/files --discard",
     "estimate --spine @spine --measurements @out/measured --release pl94-persons-us --truth @counts.csv --out @out/own",
-    "estimate --nmf %nmf --release pl94-persons-us --truth @counts.csv --work @out/work --out @out/estimates.csv",
+    "nmf estimate %nmf --release pl94-persons-us --truth @counts.csv --work @out/work --out @out/estimates.csv",
     "tabulate --config %safetab/config.json --spec %safetab --persons @persons.txt --geography %safetab/GRF-C.txt --out @out/release",
     "tabulate --config %safetab-h/config.json --spec %safetab --households @homes.txt --totals %safetab-h/pop-group-totals.txt \
      --geography %safetab/GRF-C.txt --out @out/release-h",
@@ -151,7 +151,7 @@ fn saved_work_of_a_rehearsal_goes_with_its_true_counts_alone() {
     }
     // Without true counts nothing is confidential, and there is no key.
     let open = at("open");
-    assay(&["estimate", "--nmf", &nmf, "--release", "pl94-persons-us", "--out", &out, "--work", &open])
+    assay(&["nmf", "estimate", &nmf, "--release", "pl94-persons-us", "--out", &out, "--work", &open])
         .assert()
         .success();
     assert!(files_of(Path::new(&open)).iter().all(|path| !path.ends_with("truth.key")));

@@ -237,7 +237,7 @@ fn what_the_bureaus_layout_does_not_determine_is_named_with_the_draw() {
     let of_files: Vec<&Value> =
         answer["undetermined"].as_array().unwrap().iter().filter(|open| open["files"] == "nmf").collect();
     assert!(of_files.len() == 1 && of_files[0]["query"] == "detailed", "{answer}");
-    let nmf = ["estimate", "--nmf", "nmf", "--release", "release.toml", "--level", "County", "--out", "nmf.csv"];
+    let nmf = ["nmf", "estimate", "nmf", "--release", "release.toml", "--level", "County", "--out", "nmf.csv"];
     let refused = refusal(folder.path(), &[&nmf[..], &["--queries", "detailed"]].concat());
     assert!(refused.contains("Block"), "{refused}");
     done(folder.path(), &[&nmf[..], &["--queries", "age"]].concat());
@@ -260,7 +260,7 @@ fn noisy_measurement_files_of_levels_without_cells_have_the_same_variances() {
     done(folder.path(), &[&files[..], &["--files", "nmf", "--insecure-seed", "3"]].concat());
     let asks = ["--queries", "some * age", "--level", "State", "County", "Tract", "Block"];
     done(folder.path(), &[&ESTIMATE[..], &asks, &["--out", "best"]].concat());
-    let nmf = ["estimate", "--nmf", "nmf", "--release", "release.toml", "--out", "nmf.csv"];
+    let nmf = ["nmf", "estimate", "nmf", "--release", "release.toml", "--out", "nmf.csv"];
     done(folder.path(), &[&nmf[..], &asks].concat());
     let variances = |name: &str| -> Vec<f64> {
         let text = fs::read_to_string(folder.path().join(name)).unwrap();

@@ -165,7 +165,7 @@ fn it_is_measured_certified_and_estimated() {
     done(at, &[&measure[..], &release, &["--insecure-seed", "2"]].concat());
     let said = done(at, &[&["nmf", "check", "US_DHCP_PROD"][..], &release].concat());
     assert!(said.contains("1903289") && said.contains("epsilon"), "{said}");
-    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--level", "US", "County", "--queries"];
+    let estimate = ["nmf", "estimate", ".", "--out", "out.csv", "--level", "US", "County", "--queries"];
     let queries = ["total", "sex * age_38_groups", "hispanic * cenrace"];
     done(at, &[&estimate[..], &queries, &release].concat());
     let text = fs::read_to_string(at.join("out.csv")).unwrap();
@@ -196,7 +196,7 @@ fn it_is_measured_certified_and_estimated() {
 
 /// Census variables of the DHC are the sums of the cells of its marginals, with the same margins where they are one cell.
 fn variables_are_sums_of_cells(at: &Path, rows: &[estimates::Row], man_of_37: &estimates::Row) {
-    let estimate = ["estimate", "--nmf", ".", "--out", "codes.csv", "--level", "County", "--release", "dhc-persons-us"];
+    let estimate = ["nmf", "estimate", ".", "--out", "codes.csv", "--level", "County", "--release", "dhc-persons-us"];
     done(at, &[&estimate[..], &["--variables", "P12,P5,P1_001N,P12F_013N,P15,P17_029N"]].concat());
     let text = fs::read_to_string(at.join("codes.csv")).unwrap();
     let codes = estimates::rows(&text);
@@ -235,7 +235,7 @@ fn variables_are_sums_of_cells(at: &Path, rows: &[estimates::Row], man_of_37: &e
     approx::assert_abs_diff_eq!(variable("P17_029N").0 + households, variable("P1_001N").0, epsilon = 1e-4);
     // All men are in one class, so that their median is in its middle; the other county has as much noise as people.
     let median =
-        ["estimate", "--nmf", ".", "--out", "median.csv", "--tabulation", "County", "--release", "dhc-persons-us"];
+        ["nmf", "estimate", ".", "--out", "median.csv", "--tabulation", "County", "--release", "dhc-persons-us"];
     let said = done(at, &[&median[..], &["--variables", "P12", "--median", "age"]].concat());
     for counts in ["P12_003N to P12_025N", "P12_003N to P12_049N"] {
         assert!(said.contains(&format!("median age of 44001 ({counts}): 37.5, 37.5 to 37.5 (95 %)")), "{said}");
@@ -305,7 +305,7 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
     let bundled = Release::find("dhc-persons-us").unwrap();
     assert_eq!(put_constraints(&at.join("US_DHCP_PROD"), &bundled, "4400100010011000"), 34 * 16);
     let levels: Vec<&str> = bundled.levels.iter().map(|level| level.name.as_str()).collect();
-    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--state-totals", "totals.csv", "--level"];
+    let estimate = ["nmf", "estimate", ".", "--out", "out.csv", "--state-totals", "totals.csv", "--level"];
     let queries = ["--queries", "total", "sex * age_38_groups", "relgq", "--whole", "sex"];
     let said = flat(&done(at, &[&estimate[..], &levels, &queries, &release].concat()));
     // 42 relationships, both sexes, and 45 groups of ages: the 38, split by the zeros.

@@ -132,7 +132,7 @@ fn estimates(
     queries: &[&str],
 ) -> BTreeMap<(String, String, String, usize), (f64, f64)> {
     let estimate =
-        ["estimate", "--nmf", "product", "--release", "release.toml", "--constraints", constraints, "--despite-misfit"];
+        ["nmf", "estimate", "product", "--release", "release.toml", "--constraints", constraints, "--despite-misfit"];
     // All available levels.
     let there = ["US", "State", "County", "Block"];
     let there = there.iter().filter(|level| folder.join(format!("product/{level}.parquet")).is_dir()).copied();
@@ -197,7 +197,7 @@ fn a_folder_that_ends_above_blocks_is_estimated_from_what_it_has() {
         let found = estimates(at, constraints, &all);
         assert_like(&found, &dense(&measured, UNITS[2].1, with_zeros), (&release, &all), &UNITS[..3]);
     }
-    let words = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "all.csv", "--despite-misfit"];
+    let words = ["nmf", "estimate", "product", "--release", "release.toml", "--out", "all.csv", "--despite-misfit"];
     assert!(done(at, &words).contains("Not in the folder, and without a part in this: Block"));
     let text = fs::read_to_string(at.join("all.csv")).unwrap();
     assert!(text.lines().any(|line| line.starts_with("County,044100031,44003,,total,0,")), "{text}");

@@ -111,7 +111,7 @@ fn it_is_measured_certified_and_estimated() {
     let said = flat(&done(at, &[&["nmf", "check", "US_DHCH_PROD"][..], &release].concat()));
     // 1,737,297 counts of households and 35 of units.
     assert!(said.contains("1737332") && said.contains("epsilon"), "{said}");
-    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--level", "US", "County", "--queries"];
+    let estimate = ["nmf", "estimate", ".", "--out", "out.csv", "--level", "US", "County", "--queries"];
     let numbers = |queries: &[&str]| -> Vec<(String, f64, f64)> {
         done(at, &[&estimate[..], queries, &release].concat());
         let text = fs::read_to_string(at.join("out.csv")).unwrap();
@@ -153,7 +153,7 @@ fn it_is_measured_certified_and_estimated() {
 /// Census variables of both histograms, each separately. Type 390 is an unmarried same-sex couple of six persons without
 /// relatives of the householder.
 fn variables_are_of_one_histogram(at: &Path, release: &[&str]) {
-    let base = ["estimate", "--nmf", ".", "--out", "codes.csv", "--level", "County", "--variables"];
+    let base = ["nmf", "estimate", ".", "--out", "codes.csv", "--level", "County", "--variables"];
     let found = |variables: &[&str]| -> Vec<(String, f64, f64)> {
         done(at, &[&base[..], variables, release].concat());
         let row = |row: &estimates::Row| {

@@ -346,6 +346,6 @@ fn inconsistent_files_are_refused_with_their_place() {
     done(at, &MEASURE);
     refused(at, &[&ESTIMATE[..], &["--queries", "income"]].concat(), "income");
     refused(at, &[&ESTIMATE[..], &["--level", "parish"]].concat(), "parish");
-    refused(at, &[&ESTIMATE[..], &["--constraints", "none"]].concat(), "--constraints goes with --nmf");
+    refused(at, &[&ESTIMATE[..], &["--constraints", "none"]].concat(), "--constraints goes with `assay nmf estimate`");
     assert!(!at.join("estimates").exists());
 }

@@ -43,7 +43,7 @@ fn an_unknown_name_is_reported_with_the_nearest_known_one() {
     let delta = ["--delta", "1e-9"];
     let gaussian = ["--discrete-gaussian", "5"];
     let pl94 = ["--release", "pl94-persons-us"];
-    let estimate = [&["estimate", "--nmf", nmf, "--out", &out][..], &pl94].concat();
+    let estimate = [&["nmf", "estimate", nmf, "--out", &out][..], &pl94].concat();
     let single = [&["risk", "single", "--prior", "1/2"][..], &pl94].concat();
     let tune = ["tune", "--config", &config, "--spec", safetab];
     let cases: &[(&[&str], &[&str], String)] = &[

@@ -236,7 +236,9 @@ fn what_is_not_understood_is_refused_and_leaves_no_file() {
     says(&["--confidence", "90"], &["--variables"]);
     says(&["--wide"], &["--variables"]);
     let spine = ["estimate", "--spine", "s", "--measurements", "m", "--release", "pl94-persons-us", "--out", "o"];
-    assert!(refusal(&[&spine[..], &["--variables", "P1"]].concat()).contains("--variables goes with --nmf"));
+    assert!(
+        refusal(&[&spine[..], &["--variables", "P1"]].concat()).contains("--variables goes with `assay nmf estimate`")
+    );
     let why = refusal(&["nmf", "codes", "P1_0033N"]);
     assert!(why.contains("did you mean"), "{why}");
     let listed = json(&["nmf", "codes", "all"]);

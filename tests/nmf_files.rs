@@ -1,4 +1,4 @@
-//! `assay nmf`, `assay estimate --nmf` and `assay measure --format nmf` from outside, on the bundled example: answers, errors, and no
+//! `assay nmf` and `assay measure --format nmf` from outside, on the bundled example: answers, errors, and no
 //! partial files.
 
 use std::{
@@ -9,6 +9,7 @@ use std::{
 
 use crate::common::{
     estimates,
+    nmf_desk::Desk,
     program::{assay, json, refusal},
 };
 
@@ -25,7 +26,7 @@ const RELEASE: [&str; 2] = ["--release", "pl94-persons-us"];
 /// Runs an estimate into a file and reads it.
 fn estimated(folder: &Path, nmf: &str, name: &str, options: &[&str]) -> String {
     let out = folder.join(name).display().to_string();
-    assay(&[&["estimate", "--nmf", nmf, "--out", &out][..], &RELEASE, options].concat()).assert().success();
+    assay(&[&["nmf", "estimate", nmf, "--out", &out][..], &RELEASE, options].concat()).assert().success();
     fs::read_to_string(out).unwrap()
 }
 
@@ -164,11 +165,9 @@ fn the_bureaus_form_and_parquet_say_the_same() {
     estimated(folder.path(), &product(), "none.csv", &["--format", "bureau", "--constraints", "none"]);
     let other = json(&["nmf", "compare", &path("none.csv"), &path("bureau.csv")]);
     assert!(other["z_mean_square"].as_f64().unwrap() < 1.0 && other["only_first"] == 0 && other["only_second"] == 0);
-    assay(
-        &[&["estimate", "--nmf", &product(), "--out", &path("t.parquet"), "--level", "Tract"][..], &RELEASE].concat(),
-    )
-    .assert()
-    .success();
+    assay(&[&["nmf", "estimate", &product(), "--out", &path("t.parquet"), "--level", "Tract"][..], &RELEASE].concat())
+        .assert()
+        .success();
     let bytes = fs::read(path("t.parquet")).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     let message = refusal(&["nmf", "compare", &path("bureau.csv"), &example().join("towns.csv").display().to_string()]);
@@ -218,7 +217,7 @@ fn answers_and_files_have_forms_of_their_own() {
         printed(&[&["measure", "--spine", &spine, "--counts", &counts, "--out", out, "--discard"], more].concat())
     };
     let estimate =
-        |more: &[&str]| printed(&[&["estimate", "--nmf", &product, "--truth", &counts, "--out", &out], more].concat());
+        |more: &[&str]| printed(&[&["nmf", "estimate", &product, "--truth", &counts, "--out", &out], more].concat());
     let rehearse = |more: &[&str]| {
         let both = ["estimate", "--spine", &spine, "--measurements", &drawn, "--out", &path(&format!("e{}", more[1]))];
         printed(&[&both[..], more].concat())
@@ -242,10 +241,10 @@ fn answers_and_files_have_forms_of_their_own() {
     estimate(&["--files", "bureau", "--format", "csv"]);
     assert!(fs::read_to_string(&out).unwrap().starts_with("geocode|query|"));
     let both = ["--files", "csv", "--format", "bureau"];
-    let refused = refusal(&[&["estimate", "--nmf", &product, "--out", &out][..], &RELEASE, &both].concat());
+    let refused = refusal(&[&["nmf", "estimate", &product, "--out", &out][..], &RELEASE, &both].concat());
     assert!(refused.contains("--files"), "{refused}");
     let both = ["--json", "--format", "md"];
-    let refused = refusal(&[&["estimate", "--nmf", &product, "--out", &out][..], &RELEASE, &both].concat());
+    let refused = refusal(&[&["nmf", "estimate", &product, "--out", &out][..], &RELEASE, &both].concat());
     assert!(refused.contains("--json"), "{refused}");
 }
 
@@ -257,7 +256,7 @@ fn damaged_folders_are_refused_with_their_place() {
     let out = folder.path().join("out.csv");
     let refused = |options: &[&str]| {
         let out = out.display().to_string();
-        let message = refusal(&[&["estimate", "--nmf", &shown, "--out", &out][..], &RELEASE, options].concat());
+        let message = refusal(&[&["nmf", "estimate", &shown, "--out", &out][..], &RELEASE, options].concat());
         assert!(
             !Path::new(&out).exists() && fs::read_dir(folder.path()).unwrap().count() == 1,
             "half written: {message}"
@@ -329,9 +328,30 @@ fn damaged_folders_are_refused_with_their_place() {
     let changed = nmf.join("release.toml");
     fs::write(&changed, text).unwrap();
     let out = out.display().to_string();
-    for command in [&["estimate", "--nmf", &shown, "--out", &out][..], &["nmf", "check", &shown]] {
+    for command in [&["nmf", "estimate", &shown, "--out", &out][..], &["nmf", "check", &shown]] {
         says(refusal(&[command, &["--release", changed.to_str().unwrap()]].concat()), &["variance", "the release has"]);
     }
+}
+
+#[test]
+fn estimates_of_the_old_form_of_the_command_are_the_same_bytes() {
+    let desk = Desk::new();
+    let options = ["--variables", "P1_001N,P2_002N", "--tabulation", "County", "--covariance", "cov.csv", "--json"];
+    let run = |words: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let words = [words, &["--release", desk.release, "--out", "out.csv"], &options].concat();
+        let said = assay(&words).current_dir(folder.path()).assert().success().get_output().stdout.clone();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        let said = String::from_utf8(said).unwrap() + &read("out.csv.provenance.json");
+        // The command line, word by word.
+        let said: String = said.split_whitespace().filter(|word| !["\"--nmf\",", "\"nmf\","].contains(word)).collect();
+        [said, read("out.csv"), read("cov.csv")]
+    };
+    assert_eq!(run(&["estimate", "--nmf", &desk.nmf]), run(&["nmf", "estimate", &desk.nmf]));
+    // An error begins with the option that names the folder, if there is one.
+    let refused = |words: &[&str]| refusal(&[words, &RELEASE, &["--out", "out.csv"]].concat());
+    let (old, new) = (refused(&["estimate", "--nmf", "nosuch"]), refused(&["nmf", "estimate", "nosuch"]));
+    assert_eq!(old.replacen("--nmf: ", "", 1), new);
 }
 
 #[test]
@@ -339,7 +359,7 @@ fn a_rehearsal_says_how_large_the_errors_are() {
     let folder = tempfile::tempdir().unwrap();
     let (out, truth) = (folder.path().join("out.csv"), example().join("counts.csv"));
     let (out, truth) = (out.display().to_string(), truth.display().to_string());
-    let options = ["estimate", "--nmf", &product(), "--out", &out, "--truth", &truth, "--queries", "all"];
+    let options = ["nmf", "estimate", &product(), "--out", &out, "--truth", &truth, "--queries", "all"];
     let levels = ["--level", "US", "State", "County", "Tract", "Block_Group", "Block"];
     let answer = json(&[&options[..], &RELEASE, &levels].concat());
     let rows = answer["errors"].as_array().unwrap();
@@ -413,7 +433,7 @@ fn damaged_bytes_are_errors_or_other_numbers() {
         fs::write(file(&nmf, "Tract.parquet/DPQuery/State=009"), bytes).unwrap();
         let out = folder.path().join("out.csv").display().to_string();
         let shown = nmf.display().to_string();
-        let message = refusal(&[&["estimate", "--nmf", &shown, "--out", &out][..], &RELEASE].concat());
+        let message = refusal(&[&["nmf", "estimate", &shown, "--out", &out][..], &RELEASE].concat());
         assert!(message.contains("Tract.parquet") && !Path::new(&out).exists(), "{message} {why}");
     }
 }
@@ -436,7 +456,7 @@ fn a_chart_shows_the_lowest_units_and_what_was_published() {
     assert!(text.contains("044100031") && !text.contains("published"));
     let refused = |more: &[&str]| {
         let out = at("no.csv");
-        refusal(&[&["estimate", "--nmf", &nmf, "--out", &out][..], &RELEASE, more].concat())
+        refusal(&[&["nmf", "estimate", &nmf, "--out", &out][..], &RELEASE, more].concat())
     };
     assert!(refused(&["--published", &published]).contains("--svg"));
     fs::write(&published, "geoid,count\n09,2\n1400000US09,3\n").unwrap();

@@ -14,7 +14,7 @@ fn example() -> PathBuf {
 /// A command line of an estimate into a file of a folder.
 fn words(folder: &Path, out: &str, more: &[&str]) -> Vec<String> {
     let (nmf, out) = (example().display().to_string(), folder.join(out).display().to_string());
-    let first = ["estimate", "--nmf", &nmf, "--release", "pl94-persons-us", "--out", &out];
+    let first = ["nmf", "estimate", &nmf, "--release", "pl94-persons-us", "--out", &out];
     first.iter().chain(more).map(|word| word.to_string()).collect()
 }
 

@@ -79,7 +79,7 @@ impl Product {
     /// The error message of an estimate, which must write nothing.
     fn refused(&self, options: &[&str]) -> String {
         let out = self.at("no.csv");
-        let words = ["estimate", "--nmf", &self.shown(), "--out", out.to_str().unwrap()];
+        let words = ["nmf", "estimate", &self.shown(), "--out", out.to_str().unwrap()];
         let message = refusal(&[&words[..], &RELEASE, options].concat());
         assert!(!out.exists(), "{message}");
         message.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -88,7 +88,7 @@ impl Product {
     /// The answer of an estimate, and its rows.
     fn estimate(&self, options: &[&str]) -> (Value, Vec<Row>) {
         let out = self.at("out.csv");
-        let words = ["estimate", "--nmf", &self.shown(), "--out", out.to_str().unwrap()];
+        let words = ["nmf", "estimate", &self.shown(), "--out", out.to_str().unwrap()];
         let said = json(&[&words[..], &RELEASE, options].concat());
         (said, estimates::rows(&fs::read_to_string(out).unwrap()))
     }
@@ -182,13 +182,13 @@ fn of_a_bundled_release_the_states_are_known_and_of_another_the_fit_decides() {
     let own = folder.join("own.toml").display().to_string();
     fs::write(&own, text.replacen("name = \"pl94-persons-us\"", "name = \"own\"", 1)).unwrap();
     let out = folder.join("own.csv").display().to_string();
-    let words = ["estimate", "--nmf", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];
+    let words = ["nmf", "estimate", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];
     let said = json(&words);
     assert_eq!(said["uses_nation"], true);
     says(&said["notes"].to_string(), &["It is not known which states the nation"]);
     // A missing state is found from the counts.
     let product = product.without("009");
-    let words = ["estimate", "--nmf", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];
+    let words = ["nmf", "estimate", &product.shown(), "--release", &own, "--out", &out, "--level", "State"];
     fs::remove_file(&out).unwrap();
     let message = refusal(&words).split_whitespace().collect::<Vec<_>>().join(" ");
     says(&message, &["do not fit each other", "US"]);

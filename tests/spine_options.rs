@@ -103,7 +103,7 @@ fn puerto_ricos_spines_have_no_nation() {
     let measure = ["measure", "--spine", "pl94-units-pr", "--counts", "counts.csv", "--out", "PR_Unit_PL_PROD"];
     done(at, &[&measure[..], &release, &["--files", "nmf", "--insecure-seed", "3"]].concat());
     done(at, &[&["nmf", "check", "PR_Unit_PL_PROD"][..], &release].concat());
-    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--level", "State", "County"];
+    let estimate = ["nmf", "estimate", ".", "--out", "out.csv", "--level", "State", "County"];
     done(at, &[&estimate[..], &release].concat());
     let found = rows(&at.join("out.csv"));
     assert_eq!(found.iter().map(|row| row[2].as_str()).collect::<Vec<_>>(), ["72", "72001", "72003"]);

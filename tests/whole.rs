@@ -68,7 +68,7 @@ fn whole(case: &Case, order: &[&str], out: &Path) -> Counts {
     let levels: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
     let path = |path: &Path| path.to_str().unwrap().to_string();
     let (folder, file, totals, to) = (path(&case.folder), path(&case.release), path(&case.totals), path(out));
-    let mut words = vec!["estimate", "--nmf", &folder, "--release", &file, "--state-totals", &totals, "--out", &to];
+    let mut words = vec!["nmf", "estimate", &folder, "--release", &file, "--state-totals", &totals, "--out", &to];
     words.extend(["--queries", "detailed", "--whole"]);
     words.extend(order);
     words.push("--level");
@@ -188,7 +188,7 @@ fn errors_are_smaller_than_those_of_estimates_in_cells() {
     let (nmf, truth) = (example.to_str().unwrap(), example.join("counts.csv"));
     let errors = |whole: &[&str]| -> Value {
         let out = folder.path().join(format!("{}.csv", whole.len()));
-        let mut words = vec!["estimate", "--nmf", nmf, "--release", "pl94-persons-us", "--out", out.to_str().unwrap()];
+        let mut words = vec!["nmf", "estimate", nmf, "--release", "pl94-persons-us", "--out", out.to_str().unwrap()];
         words.extend([
             "--truth",
             truth.to_str().unwrap(),
@@ -225,7 +225,7 @@ fn contradictory_files_are_refused_and_nothing_is_written() {
         let (file, out) = (folder.path().join("totals.csv"), folder.path().join("whole.csv"));
         fs::write(&file, totals).unwrap();
         let (nmf, release) = (case.folder.to_str().unwrap(), case.release.to_str().unwrap());
-        let mut words = vec!["estimate", "--nmf", nmf, "--release", release, "--whole", "--out", out.to_str().unwrap()];
+        let mut words = vec!["nmf", "estimate", nmf, "--release", release, "--whole", "--out", out.to_str().unwrap()];
         words.extend(["--state-totals", file.to_str().unwrap()]);
         words.extend(more);
         let (success, _, err) = assay(&words);

@@ -124,7 +124,7 @@ fn product(at: &Path) -> Vec<Vec<i64>> {
 }
 
 fn run(at: &Path, words: &[&str]) -> (bool, String) {
-    let given = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "out.csv"];
+    let given = ["nmf", "estimate", "product", "--release", "release.toml", "--out", "out.csv"];
     in_folder::said(at, &[&given, words].concat())
 }
 

@@ -1,6 +1,6 @@
 """The Census Bureau's noisy measurement files: checked against their release, and estimates with margins from them.
 
-estimate() computes as `assay estimate --nmf` does; check() runs `assay nmf check` of the program, which the wheel contains. The guide's chapter
+estimate() computes as `assay nmf estimate` does; check() runs `assay nmf check` of the program, which the wheel contains. The guide's chapter
 on noisy measurements explains the options.
 
     >>> from dp_assay import nmf

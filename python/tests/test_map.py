@@ -42,7 +42,7 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the package was built in place, without the program")
     folder = tmp_path_factory.mktemp("estimates")
     options = ["--tabulation", "County", "Tract", "--variables", "P1_001N,P2_002N", "--share", SHARE, "--json"]
-    command = [path, "estimate", "--nmf", NMF, "--release", "pl94-persons-us", *options, "--out", folder / "tracts.csv"]
+    command = [path, "nmf", "estimate", NMF, "--release", "pl94-persons-us", *options, "--out", folder / "tracts.csv"]
     (folder / "tracts.json").write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return folder
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_drawn_is_refused_with_the_reason(tmp_path: Path) -> None
         (row, feature(None, GEOID="01"), [], "no shape has a polygon"),
         (row, good, ["--classes", "0"], "--classes: expected 1 to 9"),
         (row, good, ["--breaks", "1,x"], "--breaks: 'x' is no number"),
-        (row, good, ["--share", "A/B"], "estimates.csv: give `assay estimate` the option --share A/B"),
+        (row, good, ["--share", "A/B"], "estimates.csv: give `assay nmf estimate` the option --share A/B"),
         (row, feature(square(1, [0]), GEOID="01"), [], "feature 1: no polygon of GeoJSON"),
         (row, feature({"type": "Polygon", "coordinates": [[[0, 0]]]}, GEOID="01"), [], "a ring of fewer than four points"),
         (row, feature({"type": "Polygon"}, GEOID="01"), [], "no polygon of GeoJSON"),

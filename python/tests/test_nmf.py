@@ -45,7 +45,7 @@ def test_estimates_are_those_of_the_program_s_file(tmp_path: Path) -> None:
     path = program()
     assert path is not None
     arguments = ["--queries", "votingage * hispanic", "total", "--level", "County", "Tract", "--state-totals", FOLDER / "state-totals.csv"]
-    subprocess.run([path, "estimate", "--nmf", FOLDER, "--release", US, "--out", tmp_path / "e.csv", *arguments], check=True, capture_output=True)
+    subprocess.run([path, "nmf", "estimate", FOLDER, "--release", US, "--out", tmp_path / "e.csv", *arguments], check=True, capture_output=True)
     rows = list(csv.reader((tmp_path / "e.csv").open()))
     found = nmf.estimate(
         FOLDER, US, queries=["votingage * hispanic", "total"], level=["County", "Tract"], state_totals={"09": 895, 44: 2624}

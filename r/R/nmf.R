@@ -14,8 +14,8 @@ nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabul
   on.exit(unlink(scratch, recursive = TRUE, force = TRUE))
   out <- file.path(scratch, "estimates.csv")
   constraints <- choice(constraints, c("all", "state-totals", "none"), "constraints")
-  a <- answer_of("estimate", c(
-    option("nmf", at_home(one_name(folder, "folder"))), option("release", release_name(release)), option("out", out), option("constraints", constraints),
+  a <- answer_of(c("nmf", "estimate"), c(
+    option("release", release_name(release)), option("out", out), option("constraints", constraints),
     several("queries", queries), several("level", level), several("tabulation", tabulation),
     if (!is.null(states)) option("states", paste(state_codes(states), collapse = ",")),
     if (!is.null(areas)) option("areas", areas_file(areas, scratch)),
@@ -24,7 +24,7 @@ nmf_estimate <- function(folder, release, queries = "total", level = NULL, tabul
     if (!is.null(recodes)) option("recodes", at_home(one_name(recodes, "recodes"))),
     if (!is.null(truth)) option("truth", at_home(one_name(truth, "truth"))),
     if (!is.null(whole)) (if (length(whole)) several("whole", whole) else "--whole")
-  ))
+  ), at_home(one_name(folder, "folder")))
   # Temporary files, which are removed when this returns.
   a$out <- NULL
   a$provenance$command_line <- NULL

@@ -14,21 +14,23 @@ use dp_assay::{
 
 use super::{
     arguments::number,
-    estimate_nmf::{Written, check_level, put_errors},
+    estimates::{RequestArgs, put_errors},
     exit::Exit,
     invocation,
     measure::epsilon_context,
-    multiline, output,
+    multiline,
+    nmf::estimate::{Call, SurveyArgs, Written},
+    output,
     page::{FormOrFiles, Page},
     progress,
 };
 
-/// Least squares over noisy counts: estimates with their variances, and whole counts that add up
+/// Least squares over the counts of `assay measure`: estimates with variances, and whole counts that add up
 ///
-/// From a folder of the Bureau's noisy measurement files (--nmf): the best linear unbiased estimate of any query of any unit or
-/// area, with its variance and margin. From the folder of `assay measure` (--spine, --measurements): totals with their variance,
-/// and, if the noisy counts determine every cell, non-negative whole counts in which children sum to their parents; with --queries or --areas also any query of any unit or area.
+/// Totals with their variance, and, if the noisy counts determine every cell, non-negative whole counts in which children sum to their parents;
+/// with --queries or --areas also any query of any unit or area. `assay nmf estimate` reads the Bureau's noisy measurement files.
 #[derive(clap::Args)]
+#[command(mut_args(SurveyArgs::hidden()))]
 pub struct Args {
     /// The folder that `assay spine --out` wrote
     #[arg(long, value_name = "DIR", required_unless_present = "nmf", conflicts_with = "nmf")]
@@ -42,15 +44,19 @@ pub struct Args {
     /// The pure epsilon of the measurements, for a spine of privacy "pure"
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true, conflicts_with = "nmf")]
     epsilon: Option<String>,
-    /// The folder for totals and counts, which must be empty or not exist; with --nmf the file for the estimates
-    #[arg(long, value_name = "DIR|FILE")]
+    /// The folder for totals and counts, which must be empty or not exist
+    #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A folder of noisy measurement files in the Bureau's layout: the product, or the folder that holds it
+    /// As `assay nmf estimate DIR`, with its options
+    ///
+    /// Then --out is the file for the estimates.
     #[arg(long, value_name = "DIR")]
     nmf: Option<PathBuf>,
     #[command(flatten)]
-    survey: super::estimate_nmf::SurveyArgs,
-    /// The form of the answer [default: table]; or parquet or bureau, as --files
+    request: RequestArgs,
+    #[command(flatten)]
+    survey: SurveyArgs,
+    /// The form of the answer [default: table]
     #[arg(long, value_name = "table|csv|json|md|latex", value_parser = FormOrFiles::<Written>::parse)]
     format: Option<FormOrFiles<Written>>,
     /// One JSON object, as --format json
@@ -59,29 +65,44 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let page = Page::new(FormOrFiles::form(args.format.as_ref(), args.json, false)?);
-    let files = FormOrFiles::files(args.format.as_ref()).copied();
     match (&args.nmf, &args.spine, &args.measurements) {
-        (Some(nmf), _, _) => super::estimate_nmf::run(&args.survey, files, nmf, &args.release, &args.out, page),
-        (None, Some(_), Some(_)) if files.is_some() => bail!("--format parquet or bureau goes with --nmf"),
-        (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements, page),
-        _ => bail!("--nmf, or --spine and --measurements: give one of them, for the noisy counts"),
+        (Some(folder), _, _) => files_of_bureau(args, folder).run(),
+        (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements),
+        _ => bail!("--spine and --measurements: give both, for the noisy counts"),
     }
 }
 
-fn run_measurements(args: &Args, spine: &Path, measurements: &Path, page: Page) -> Result<Exit> {
+/// The call of `assay nmf estimate` that has this meaning.
+fn files_of_bureau<'a>(args: &'a Args, folder: &'a Path) -> Call<'a> {
+    Call {
+        folder,
+        folder_option: Some("--nmf"),
+        release: &args.release,
+        out: &args.out,
+        request: &args.request,
+        survey: &args.survey,
+        format: args.format.as_ref(),
+        json: args.json,
+    }
+}
+
+fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Exit> {
+    let page = Page::new(FormOrFiles::form(args.format.as_ref(), args.json, false)?);
+    if FormOrFiles::files(args.format.as_ref()).is_some() {
+        bail!("--format parquet or bureau goes with `assay nmf estimate`");
+    }
     if let Some(option) = args.survey.given() {
         let why = if option == "--whole" { ": with --spine, counts.csv has whole counts anyway" } else { "" };
-        bail!("{option} goes with --nmf{why}");
+        bail!("{option} goes with `assay nmf estimate`{why}");
     }
-    check_level(&args.survey)?;
+    args.request.check_level()?;
     let job = Job {
         spine: spine.to_path_buf(),
         measurements: measurements.to_path_buf(),
         release: ReleaseInput::Named(args.release.clone()),
         pure_epsilon: args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?,
         out: args.out.clone(),
-        request: args.survey.asks().then(|| args.survey.request()),
+        request: args.request.is_given().then(|| args.request.of_spine()),
         caller: invocation::words(),
     };
     let estimated = job.run(&mut |at| {

@@ -132,13 +132,16 @@ pub const GROUPS: &[Group] = &[
                 "measure",
                 "assay measure --spine spine --counts counts.csv --release pl94-persons-us --out measurements",
             ),
-            with_own(
+            entry(
                 "estimate",
-                "assay estimate --nmf US_Person_PL_PROD --release pl94-persons-us --variables P1_001N --tabulation County --out counties.csv",
                 "assay estimate --spine spine --measurements measurements --release pl94-persons-us --out estimates",
             ),
             entry("nmf", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),
             entry("nmf check", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),
+            entry(
+                "nmf estimate",
+                "assay nmf estimate US_Person_PL_PROD --release pl94-persons-us --variables P1_001N --tabulation County --out counties.csv",
+            ),
             entry("nmf audit", "assay nmf audit US_Person_PL_PROD --release pl94-persons-us"),
             entry("nmf codes", "assay nmf codes P5"),
             entry("nmf compare", "assay nmf compare estimates.csv others.csv"),

@@ -81,7 +81,7 @@ pub struct Args {
 enum Files {
     /// A CSV for each query of each level
     Csv,
-    /// The layout of the Bureau's noisy measurement files: `assay estimate --nmf` reads it
+    /// The layout of the Bureau's noisy measurement files: `assay nmf estimate` reads it
     Nmf,
 }
 

@@ -18,7 +18,7 @@ pub mod epsilon;
 mod epsilon_together;
 pub mod errors;
 mod estimate;
-mod estimate_nmf;
+mod estimates;
 pub mod exit;
 mod explain;
 mod figures;

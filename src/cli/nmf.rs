@@ -1,7 +1,8 @@
-//! `assay nmf`: noisy measurement files checked and audited, census variables, and estimates compared.
+//! `assay nmf`: noisy measurement files checked, audited and estimated from, census variables, and estimates compared.
 
 pub mod audit;
 mod codes;
+pub mod estimate;
 mod missing;
 
 use self::missing::{assumed_in_words, missing_in_words, missing_json};
@@ -28,7 +29,7 @@ use super::{
     page::{FormArgs, Page},
 };
 
-/// The Bureau's noisy measurement files: checked against their release, their noise audited, and estimates compared
+/// The Bureau's noisy measurement files: checked against their release, estimates of any count, and their noise audited
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -38,6 +39,7 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(CheckArgs),
+    Estimate(estimate::Args),
     Audit(audit::Args),
     Codes(codes::Args),
     Compare(CompareArgs),
@@ -72,7 +74,7 @@ struct CheckArgs {
 
 /// Compares two files of estimates: differences in standard deviations, and their quantiles
 ///
-/// Both may be of any text form that `assay estimate --nmf` writes, or the Bureau's own, a file or the folder tree of its part files. Rows
+/// Both may be of any text form that `assay nmf estimate` writes, or the Bureau's own, a file or the folder tree of its part files. Rows
 /// are matched by area, query and cell.
 #[derive(clap::Args)]
 struct CompareArgs {
@@ -89,6 +91,7 @@ struct CompareArgs {
 pub fn run(args: &Args) -> Result<Exit> {
     match &args.command {
         Command::Check(args) => run_check(args),
+        Command::Estimate(args) => estimate::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Codes(args) => codes::run(args),
         Command::Compare(args) => run_compare(args),

@@ -361,7 +361,7 @@ fn undetermined_in_files(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Sc
     let open = Design::of_plan(plan, schema).undetermined_from_below()?;
     let below = open.into_iter().map(|query| {
         let said = format!(
-            "{query:?} by `assay estimate --nmf`, at any level: it starts from the lowest level, and the queries of {lowest} alone do not determine {query:?}; measure it there, or write --files csv"
+            "{query:?} by `assay nmf estimate`, at any level: it starts from the lowest level, and the queries of {lowest} alone do not determine {query:?}; measure it there, or write --files csv"
         );
         (said, json!({ "query": query, "files": "nmf" }))
     });
@@ -375,7 +375,7 @@ fn undetermined_in_files(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Sc
     }
     if most > FAR * least {
         let said = format!(
-            "anything by `assay estimate --nmf`: the largest variance of the noise is {:.1e} times the least, and doubles need at most 1e8; write --files csv",
+            "anything by `assay nmf estimate`: the largest variance of the noise is {:.1e} times the least, and doubles need at most 1e8; write --files csv",
             most / least
         );
         all.push((said, json!({ "query": null, "files": "nmf" })));

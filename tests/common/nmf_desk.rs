@@ -45,7 +45,7 @@ impl Desk {
     /// The words of the command.
     pub fn words(&self, out: &str, options: &[&str]) -> Vec<String> {
         let out = self.path(out).display().to_string();
-        let first = ["estimate", "--nmf", &self.nmf, "--release", self.release, "--out", &out];
+        let first = ["nmf", "estimate", &self.nmf, "--release", self.release, "--out", &out];
         first.iter().chain(options).map(|word| (*word).to_string()).collect()
     }
 

@@ -11,7 +11,7 @@ use crate::cli::{
     page::{FormArgs, Page},
 };
 
-/// Lists the census variables for `assay estimate --nmf --variables`, and what cannot be formed
+/// Lists the census variables for `assay nmf estimate --variables`, and what cannot be formed
 ///
 /// A variable is a sum over cells of a histogram of noisy counts: of P.L. 94-171 the tables P1 to P5 from the product of
 /// persons and H1 from that of housing units; of the DHC all tables but medians and those of urban and rural, from its products
