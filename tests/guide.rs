@@ -196,6 +196,8 @@ documents! {
     published_values: "docs/guide/published-values.md",
     python: "docs/guide/python.md",
     r: "docs/guide/r.md",
+    noisy_areas: "docs/guide/noisy-areas.md",
+    noisy_estimates: "docs/guide/noisy-estimates.md",
     noisy_measurements: "docs/guide/noisy-measurements.md",
     releases_and_ledgers: "docs/guide/releases-and-ledgers.md",
     report: "docs/guide/report.md",

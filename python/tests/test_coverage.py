@@ -53,6 +53,6 @@ def test_the_table_of_the_guide_is_that_of_the_results(coverage: Any) -> None:
     rows = list(csv.reader((ROOT / "results" / "coverage.csv").open()))
     assert rows[0][:6] == coverage.HEADINGS and all(int(row[6]) >= 2000 for row in rows[1:])
     own = [[*row[:4], int(row[4]), row[5]] for row in rows[1:] if not row[0].startswith("error / std_dev")]
-    text = (ROOT / "docs" / "guide" / "noisy-measurements.md").read_text()
+    text = (ROOT / "docs" / "guide" / "noisy-estimates.md").read_text()
     assert coverage.with_table(text, "coverage", coverage.HEADINGS, coverage.summary(own)) == text
     assert len(rows) - 1 == 95 and "all 95 comparisons" in text
