@@ -17,12 +17,11 @@ use crate::{
     loss::{
         answer::{self, Answer, Pair, Proof},
         engine::{Tolerance, session::Session},
-        evaluator::{Evaluator, FamilyEvaluator, SumEvaluator, Together},
+        evaluator::{Evaluator, FamilyEvaluator, Profile, SumEvaluator, Together},
         infinite::{InfiniteLoss, Target},
         limit::Limit,
         parameter::{Delta, Rho},
         second::{Means, SecondEnclosure},
-        stop::Stop,
         upper,
     },
     numeric::{
@@ -39,48 +38,42 @@ const MOST_LEADERS: usize = 24;
 
 /// The smallest epsilon >= 0 with delta(epsilon) <= delta, to a relative width of 10^-digits.
 pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
-    if let Evaluator::Infinite(finite, infinite) = evaluator {
-        return beside_infinite(finite, infinite, rho, delta, digits);
-    }
-    if let Evaluator::Between(both) = evaluator {
-        let [below, above] = both.each_ref().map(|one| by(one, rho, delta, digits));
-        // Of the pair that is at most as private no epsilon is finite, of the other one is.
-        if let (Ok(_), Err(Error::InfiniteLoss { mass, .. })) = (&below, &above) {
-            let apart = format!("a delta of at least {mass} has an epsilon");
-            return Err(Error::undecided("delta", delta, &apart));
-        }
-        return answer::between(below?, above?, digits);
-    }
-    if let Evaluator::AtMost(bound) = evaluator {
-        return Ok(upper::answer(bound.epsilon(delta)?, bound.proof(), digits));
-    }
-    if let Evaluator::Directions(both) = evaluator {
-        return of_largest(&both.directions(), rho, delta, digits);
-    }
-    if let Evaluator::Largest(all) = evaluator {
-        return of_largest(&all.iter().collect::<Vec<_>>(), rho, delta, digits);
-    }
-    if let Evaluator::Sampled(both) = evaluator
-        && !both.is_of_one_direction()
-    {
-        let directions = both.directions().map(|one| Evaluator::Sampled(Box::new(one)));
-        return of_largest(&directions.each_ref(), rho, delta, digits);
+    if let Some(answer) = evaluator.with_directions(|both| of_largest(&both, rho, delta, digits))? {
+        return Ok(answer);
     }
     // The concentrated bound holds for every account, so it is a ceiling.
-    let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
-    // Where samples are rare, central moments give a far lower one.
-    let ceiling = match evaluator {
-        Evaluator::Sampled(sampled) => sampled.epsilon_above(delta).map_or(ceiling, |above| above.min(ceiling)),
-        _ => ceiling,
-    };
-    let request = Request { delta, ceiling, digits };
-    let Evaluator::Family(family) = evaluator else { return request.of_one(evaluator) };
-    match request.of_largest(family) {
-        // A sweep over all units may work where that of a single unit does not: a wider answer instead of none.
-        Ok(None) => request.by_root_of(evaluator),
-        Err(error) if error.is_beyond_reach() => request.by_root_of(evaluator),
-        Ok(Some(answer)) => Ok(answer),
-        Err(error) => Err(error),
+    let ceiling = || conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
+    let request = || Request { delta, ceiling: ceiling(), digits };
+    match evaluator {
+        Evaluator::Infinite(finite, infinite) => beside_infinite(finite, infinite, rho, delta, digits),
+        Evaluator::Between(both) => {
+            let [below, above] = both.each_ref().map(|one| by(one, rho, delta, digits));
+            // Of the pair that is at most as private no epsilon is finite, of the other one is.
+            if let (Ok(_), Err(Error::InfiniteLoss { mass, .. })) = (&below, &above) {
+                let apart = format!("a delta of at least {mass} has an epsilon");
+                return Err(Error::undecided("delta", delta, &apart));
+            }
+            answer::between(below?, above?, digits)
+        }
+        Evaluator::AtMost(bound) => Ok(upper::answer(bound.epsilon(delta)?, bound.proof(), digits)),
+        Evaluator::Directions(_) | Evaluator::Largest(_) => {
+            of_largest(&evaluator.parts().iter().collect::<Vec<_>>(), rho, delta, digits)
+        }
+        // Where samples are rare, central moments give a far lower ceiling.
+        Evaluator::Sampled(sampled) => {
+            let above = sampled.epsilon_above(delta);
+            let ceiling = above.map_or_else(ceiling, |above| above.min(ceiling()));
+            Request { delta, ceiling, digits }.of_one(&**sampled)
+        }
+        Evaluator::Uniform(uniform) => request().of_one(&**uniform),
+        Evaluator::Sum(sum) => request().of_one(&**sum),
+        Evaluator::Family(family) => match request().of_largest(family) {
+            // A sweep over all units may work where that of a single unit does not: a wider answer instead of none.
+            Ok(None) => request().by_root_of(&**family),
+            Err(error) if error.is_beyond_reach() => request().by_root_of(&**family),
+            Ok(Some(answer)) => Ok(answer),
+            Err(error) => Err(error),
+        },
     }
 }
 
@@ -156,13 +149,7 @@ fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
         Evaluator::Uniform(uniform) => {
             uniform.largest_loss().map(|largest| Enclosure::rational(&largest, precision::bits(digits, 64)))
         }
-        Evaluator::Sum(_)
-        | Evaluator::Sampled(_)
-        | Evaluator::Directions(_)
-        | Evaluator::Largest(_)
-        | Evaluator::Family(_)
-        | Evaluator::AtMost(_)
-        | Evaluator::Infinite(..) => None,
+        _ => None,
     }
 }
 
@@ -241,100 +228,63 @@ const FURTHER: f64 = 300.0;
 /// Additional digits for comparing a unit with delta at the leader's root: delta changes by more than epsilon.
 const GUARD_DIGITS: u32 = 2;
 
-/// A privacy profile: certified values, and approximations for the search.
-trait Profile {
+/// A privacy profile whose root is searched: certified values, and approximations for the search.
+trait Searched {
     /// Encloses the hockey stick at epsilon to `digits` digits. All steps to one epsilon share a session.
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer>;
     /// An approximation of its logarithm; a mere estimate where that is far from the one sought.
     fn ln_approx(&self, epsilon: &Rational, session: &Session, ln_target: f64) -> Result<f64>;
     /// The hockey stick by means that share no code with those of `enclose`.
     fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure>;
-    /// A new session.
-    fn session(&self, deadline: Limit) -> Session;
+    /// A session of requests, to be answered by the deadline.
+    fn begin(&self, deadline: Limit) -> Session;
     /// The evaluator, for a single sum.
-    fn sum(&self) -> Option<&SumEvaluator>;
+    fn sum(&self) -> Option<&SumEvaluator> {
+        None
+    }
     /// Start and step of the search for the epsilon of this delta; `None` where they do not matter.
-    fn around(&self, delta: &Delta) -> Option<(f64, f64)>;
+    fn around(&self, _: &Delta) -> Option<(f64, f64)> {
+        None
+    }
 }
 
-impl Profile for Evaluator {
+impl<P: Profile> Searched for P {
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
-        match self {
-            Evaluator::Sum(sum) => sum.enclose(epsilon, digits, session),
-            Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
-            Evaluator::Sampled(_) | Evaluator::Uniform(_) if session.deadline().is_over() => Err(Error::OutOfTime),
-            Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
-            | Evaluator::Directions(_)
-            | Evaluator::Largest(_)
-            | Evaluator::AtMost(_)
-            | Evaluator::Infinite(..)
-            | Evaluator::Between(_) => self.hockey_stick(epsilon, digits),
-        }
+        if session.deadline().is_over() { Err(Error::OutOfTime) } else { self.hockey_stick(epsilon, digits) }
     }
 
-    fn ln_approx(&self, epsilon: &Rational, session: &Session, ln_target: f64) -> Result<f64> {
-        match self {
-            Evaluator::Sum(sum) => sum.ln_approx(epsilon, session, ln_target),
-            Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
-            Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_near(epsilon, Some(ln_target)),
-            Evaluator::Uniform(_)
-            | Evaluator::Directions(_)
-            | Evaluator::Largest(_)
-            | Evaluator::AtMost(_)
-            | Evaluator::Infinite(..)
-            | Evaluator::Between(_) => self.ln_hockey_stick_approx(epsilon),
-        }
-    }
-
-    fn session(&self, deadline: Limit) -> Session {
-        match self {
-            Evaluator::Sum(sum) => sum.session(deadline),
-            Evaluator::Family(family) => family.session(deadline),
-            Evaluator::Sampled(sampled) => sampled.session(deadline),
-            Evaluator::Uniform(uniform) => uniform.session(deadline),
-            Evaluator::Infinite(finite, _) => finite.session(deadline),
-            Evaluator::Between(both) => both[1].session(deadline),
-            Evaluator::Directions(both) => both.session(deadline),
-            Evaluator::Largest(all) => all[0].session(deadline),
-            Evaluator::AtMost(_) => Session::until(deadline, &Stop::default()),
-        }
+    fn ln_approx(&self, epsilon: &Rational, _: &Session, ln_target: f64) -> Result<f64> {
+        self.ln_hockey_stick_near(epsilon, Some(ln_target))
     }
 
     fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
-        self.second_hockey_stick(epsilon, None)
+        self.second_hockey_stick(epsilon)
     }
 
-    fn sum(&self) -> Option<&SumEvaluator> {
-        match self {
-            Evaluator::Sum(sum) => Some(sum),
-            Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
-            | Evaluator::Directions(_)
-            | Evaluator::Largest(_)
-            | Evaluator::Family(_)
-            | Evaluator::AtMost(_)
-            | Evaluator::Infinite(..)
-            | Evaluator::Between(_) => None,
-        }
-    }
-
-    fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
-        match self {
-            Evaluator::Sum(sum) => sum.around(delta),
-            Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
-            | Evaluator::Directions(_)
-            | Evaluator::Largest(_)
-            | Evaluator::Family(_)
-            | Evaluator::AtMost(_)
-            | Evaluator::Infinite(..)
-            | Evaluator::Between(_) => None,
-        }
+    fn begin(&self, deadline: Limit) -> Session {
+        self.session(deadline)
     }
 }
 
-impl Profile for SumEvaluator {
+impl Searched for FamilyEvaluator {
+    fn enclose(&self, epsilon: &Rational, digits: u32, _: &Session) -> Result<Answer> {
+        self.hockey_stick(epsilon, digits)
+    }
+
+    fn ln_approx(&self, epsilon: &Rational, _: &Session, _: f64) -> Result<f64> {
+        self.ln_hockey_stick_approx(epsilon)
+    }
+
+    fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
+        self.second_hockey_stick(epsilon, Pair::default())
+    }
+
+    fn begin(&self, deadline: Limit) -> Session {
+        self.session(deadline)
+    }
+}
+
+impl Searched for SumEvaluator {
     fn enclose(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
         self.hockey_stick_together(epsilon, digits, Together::Root, session)
     }
@@ -344,12 +294,12 @@ impl Profile for SumEvaluator {
         self.ln_hockey_stick_approx_together(epsilon, session, Tolerance { far, ..Tolerance::OF_VALUE })
     }
 
-    fn session(&self, deadline: Limit) -> Session {
-        SumEvaluator::session(self, deadline)
-    }
-
     fn second(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
         self.second_hockey_stick(epsilon)
+    }
+
+    fn begin(&self, deadline: Limit) -> Session {
+        self.session(deadline)
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {
@@ -377,7 +327,7 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn of_one(&self, evaluator: &Evaluator) -> Result<Answer> {
+    fn of_one(&self, evaluator: &impl Searched) -> Result<Answer> {
         let answer = self.by_root_of(evaluator)?;
         if *answer.value.upper() != 0 {
             return Ok(answer);
@@ -386,10 +336,10 @@ impl Request<'_> {
     }
 
     /// The root of one profile.
-    fn by_root_of(&self, evaluator: &impl Profile) -> Result<Answer> {
+    fn by_root_of(&self, evaluator: &impl Searched) -> Result<Answer> {
         // The last answer is nearly always the proof at the upper end.
         let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
-        let session = evaluator.session(Limit::of(self.digits));
+        let session = evaluator.begin(Limit::of(self.digits));
         let enclose = |epsilon: &Rational, digits| {
             let answer = evaluator.enclose(epsilon, digits, &session)?;
             let value = answer.value.clone();
@@ -426,7 +376,7 @@ impl Request<'_> {
     }
 
     /// Refuses ends that the second enclosures of the profile there exclude: delta(lower) >= delta >= delta(upper).
-    fn confirm(&self, evaluator: &impl Profile, root: &Enclosure) -> Result<()> {
+    fn confirm(&self, evaluator: &impl Searched, root: &Enclosure) -> Result<()> {
         let target = &**self.delta;
         let is_excluded = |end: Option<Rational>, excludes: fn(&Enclosure, &Rational) -> bool| -> Result<bool> {
             match end {
@@ -449,7 +399,7 @@ impl Request<'_> {
     /// between them, as long as these are few. `None` where the profile is quick to evaluate, or where they do not locate the root.
     fn root_within(
         &self,
-        evaluator: &impl Profile,
+        evaluator: &impl Searched,
         stretch: &Stretch,
         session: &Session,
     ) -> Result<Option<(Rational, Rational, Answer)>> {

@@ -24,7 +24,7 @@ use crate::{
     law::Direction,
     loss::{
         answer::{self, Answer, Proof, as_precise_as_possible},
-        evaluator::{Evaluator, SumEvaluator},
+        evaluator::{Evaluator, SumEvaluator, Ways},
         infinite::InfiniteLoss,
         limit::Limit,
         second::SecondEnclosure,
@@ -69,10 +69,10 @@ impl Composition {
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         if let Some(sampled) = self.sampled_evaluator() {
-            return hull(&Losses::of(self), Source::Sampled(&sampled), alpha, digits);
+            return hull(&Losses::of(self), Source::Profile(&sampled), alpha, digits);
         }
         if let Some(both) = self.directions_evaluator() {
-            return hull(&Losses::of(self), Source::Directions(&both), alpha, digits);
+            return hull(&Losses::of(self), Source::Profile(&both), alpha, digits);
         }
         if self.has_rounded_losses() {
             return Err(Error::NoLattice);
@@ -127,7 +127,7 @@ pub(super) fn of_finite(
     match evaluator {
         Evaluator::Sum(sum) => of_sum(sum, composition, alpha, digits),
         Evaluator::Uniform(uniform) => {
-            by_lines_alone(Source::Uniform(uniform), composition.rho().to_f64(), alpha, digits)
+            by_lines_alone(Source::Profile(&**uniform), composition.rho().to_f64(), alpha, digits)
         }
         Evaluator::Between(both) => {
             let [below, above] = &**both;
@@ -170,8 +170,8 @@ impl Losses {
 /// The source of both directions of a pair that is not symmetric; `None` of a symmetric one.
 fn source_of_both(evaluator: &Evaluator) -> Option<Source<'_>> {
     match evaluator {
-        Evaluator::Sampled(sampled) if !sampled.is_of_one_direction() => Some(Source::Sampled(sampled)),
-        Evaluator::Directions(both) => Some(Source::Directions(both)),
+        Evaluator::Sampled(sampled) if !sampled.is_of_one_direction() => Some(Source::Profile(&**sampled)),
+        Evaluator::Directions(both) => Some(Source::Profile(&**both)),
         _ => None,
     }
 }
@@ -213,7 +213,8 @@ pub(super) fn of_direction(
         let [own, opposite] = direction.of([[remove, add], [add, remove]]);
         of_one_way(OneWay { own, opposite, both: &both }, of.rho, alpha, digits)
     };
-    evaluator.with_ways(|ways| {
+    evaluator.with_directions(|directions| {
+        let ways = Ways::of(directions);
         let least = ways.all.iter().map(|way| of_way(*way));
         let least = least.reduce(|least, next| Ok(answer::smaller(least?, next?, digits)));
         let least = least.ok_or(Error::EmptyComposition)??;
@@ -251,14 +252,13 @@ fn of_one_way(way: OneWay, rho: f64, alpha: &Rational, digits: u32) -> Result<An
 fn hull(of: &Losses, source: Source, alpha: &Rational, digits: u32) -> Result<Answer> {
     // At alpha = 0 it is the limit from above, the complement s of the probability of an infinite loss; and it ends at alpha = s, because it is its own
     // inverse.
-    if let (Source::Directions(_), Some(infinite)) = (source, &of.infinite)
+    if let Some(infinite) = &of.infinite
+        && source.is_staircase()
         && (*alpha == 0 || infinite.alpha(alpha, digits).is_none())
     {
         let of_finite = |_: &Rational| Ok(Answer::immediate(Enclosure::double(1.0, 64), "1 - alpha at alpha = 0"));
         let answer = with_infinite(infinite, alpha, digits, of_finite)?;
-        if let Source::Directions(both) = source {
-            both.second_tradeoff(alpha)?.confirms(&answer.value, SECOND)?;
-        }
+        second_of(source, alpha)?.confirms(&answer.value, SECOND)?;
         return Ok(answer);
     }
     by_lines_alone(source, of.rho, alpha, digits)
@@ -300,9 +300,7 @@ fn by_lines_alone(source: Source, rho: f64, alpha: &Rational, digits: u32) -> Re
 /// The second enclosure; of one direction that of both, whose hull is nowhere above it.
 fn second_of(source: Source, alpha: &Rational) -> Result<SecondEnclosure> {
     match source {
-        Source::Uniform(uniform) => uniform.second_tradeoff(alpha),
-        Source::Sampled(sampled) => sampled.second_tradeoff(alpha),
-        Source::Directions(both) => both.second_tradeoff(alpha),
+        Source::Profile(profile) => profile.second_tradeoff(alpha),
         Source::OneWay(one) => second_of(*one.both, alpha),
         Source::Sum(sum) => sum.second_tradeoff(alpha),
     }

@@ -13,11 +13,12 @@
 //! enough, the pairs that may attain it are answered one by one.
 
 mod family;
+mod profile;
 mod sampled;
 mod sum;
 mod uniform;
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use rug::{Float, Rational, float::Round};
 
@@ -37,6 +38,7 @@ use crate::{
     numeric::{Certainty, Enclosure, enclosure},
 };
 pub use family::{Above, FamilyEvaluator};
+pub(crate) use profile::Profile;
 pub use sampled::SampledEvaluator;
 pub use sum::SumEvaluator;
 pub(crate) use sum::Together;
@@ -65,49 +67,55 @@ pub enum Evaluator {
     AtMost(Arc<dyn UpperProfile>),
 }
 
+/// How requests for the same hockey stick differ: one alone, one where the complement of an answer close to 1 may be less precise, and one of many close to one
+/// another.
+#[derive(Clone, Copy)]
+enum Asked {
+    Alone,
+    Delta,
+    OfMany,
+}
+
 impl Evaluator {
-    /// Where the pair of neighbors is not symmetric: the answer for each direction, a record that is removed and one that is added. All else is about the
+    /// The parts that it is made of: what infinite losses are beside, both ends, or those of which it is the largest.
+    pub(crate) fn parts(&self) -> &[Evaluator] {
+        match self {
+            Evaluator::Infinite(finite, _) => slice::from_ref(&**finite),
+            Evaluator::Between(both) => &**both,
+            Evaluator::Largest(all) => all,
+            Evaluator::Directions(both) => &both.directions,
+            Evaluator::Sum(_)
+            | Evaluator::Sampled(_)
+            | Evaluator::Uniform(_)
+            | Evaluator::Family(_)
+            | Evaluator::AtMost(_) => &[],
+        }
+    }
+
+    /// Where the pair of neighbors is not symmetric: an answer from both directions, a record that is removed and one that is added. All else is about the
     /// larger of both.
-    pub fn of_directions<T>(&self, answer: impl Fn(&Evaluator) -> Result<T>) -> Result<Option<[T; 2]>> {
+    pub(crate) fn with_directions<T>(&self, answer: impl FnOnce([&Evaluator; 2]) -> Result<T>) -> Result<Option<T>> {
         match self {
             Evaluator::Sampled(both) if !both.is_of_one_direction() => {
-                let [remove, add] = both.directions().map(|one| Evaluator::Sampled(Box::new(one)));
-                Ok(Some([answer(&remove)?, answer(&add)?]))
+                answer(both.directions().map(|one| Evaluator::Sampled(Box::new(one))).each_ref()).map(Some)
             }
-            Evaluator::Directions(both) => {
-                let [remove, add] = both.directions();
-                Ok(Some([answer(remove)?, answer(add)?]))
-            }
+            Evaluator::Directions(both) => answer(both.directions.each_ref()).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// The same for one direction alone.
+    /// The answer for each direction.
+    pub fn of_directions<T>(&self, answer: impl Fn(&Evaluator) -> Result<T>) -> Result<Option<[T; 2]>> {
+        self.with_directions(|[remove, add]| Ok([answer(remove)?, answer(add)?]))
+    }
+
+    /// The answer for one direction alone.
     pub fn of_direction<T>(
         &self,
         direction: Direction,
         answer: impl FnOnce(&Evaluator) -> Result<T>,
     ) -> Result<Option<T>> {
-        match self {
-            Evaluator::Sampled(both) if !both.is_of_one_direction() => {
-                let one = direction.of(both.directions());
-                answer(&Evaluator::Sampled(Box::new(one))).map(Some)
-            }
-            Evaluator::Directions(both) => answer(direction.of(both.directions())).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// The same with both directions at once, and with each choice of laws that the data can make.
-    pub(crate) fn with_ways<T>(&self, answer: impl Fn(&Ways) -> Result<T>) -> Result<Option<T>> {
-        match self {
-            Evaluator::Sampled(both) if !both.is_of_one_direction() => {
-                let [remove, add] = both.directions().map(|one| Evaluator::Sampled(Box::new(one)));
-                answer(&Ways { all: vec![[&remove, &add]], dominating: None }).map(Some)
-            }
-            Evaluator::Directions(both) => answer(&both.ways()).map(Some),
-            _ => Ok(None),
-        }
+        self.with_directions(|both| answer(direction.of(both)))
     }
 
     /// The probability of outcomes that the second hypothesis cannot have, of one direction; `None` where all losses are finite.
@@ -120,50 +128,53 @@ impl Evaluator {
                 let above = above?;
                 Some(below.unwrap_or_else(|| Enclosure::double(0.0, above.lower().prec())).hull(&above))
             }
-            Evaluator::Largest(all) => {
-                all.iter().filter_map(|one| one.infinite_mass(digits)).reduce(|most, next| most.max(&next))
+            Evaluator::Directions(_) => None,
+            _ => {
+                let all = self.parts().iter().filter_map(|one| one.infinite_mass(digits));
+                all.reduce(|most, next| most.max(&next))
             }
-            Evaluator::Directions(_)
-            | Evaluator::Sum(_)
-            | Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
-            | Evaluator::Family(_)
-            | Evaluator::AtMost(_) => None,
         }
     }
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0: that of the sum, or the largest of the
     /// family. The relative width is at most 10^-digits unless `met` is false.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        match self {
-            Evaluator::Infinite(finite, infinite) => {
-                Ok(finite.hockey_stick(epsilon, digits)?.with_infinite_loss(infinite, digits))
+        self.answer(Asked::Alone, epsilon, digits)
+    }
+
+    /// The hockey stick where the complement of an answer close to 1 may be less precise.
+    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.answer(Asked::Delta, epsilon, digits)
+    }
+
+    /// The hockey stick, quicker for many requests: requests close to one another share contours. The answers have other last digits, and do not depend on
+    /// what else is requested.
+    pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.answer(Asked::OfMany, epsilon, digits)
+    }
+
+    fn answer(&self, asked: Asked, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        let of = |one: &Evaluator| one.answer(asked, epsilon, digits);
+        match (self, asked) {
+            (Evaluator::Infinite(finite, infinite), _) => Ok(of(finite)?.with_infinite_loss(infinite, digits)),
+            (Evaluator::Between(both), _) => between(both, digits, of),
+            (Evaluator::Directions(_) | Evaluator::Largest(_), _) => {
+                largest(self.parts(), of, |most, next| answer::larger(most, next, digits))
             }
-            Evaluator::Between(both) => between(both, digits, |one| one.hockey_stick(epsilon, digits)),
-            Evaluator::Directions(both) => both.larger(digits, |one| one.hockey_stick(epsilon, digits)),
-            Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick(epsilon, digits)),
-            Evaluator::Sum(sum) => sum.hockey_stick(epsilon, digits),
-            Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
-            Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
-            Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
-            Evaluator::AtMost(bound) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
+            (Evaluator::Sum(sum), Asked::Alone) => sum.hockey_stick(epsilon, digits),
+            (Evaluator::Sum(sum), Asked::Delta) => sum.delta(epsilon, digits),
+            (Evaluator::Sum(sum), Asked::OfMany) => sum.hockey_stick_of_many(epsilon, digits),
+            (Evaluator::Family(family), Asked::OfMany) => family.hockey_stick_of_many(epsilon, digits),
+            (Evaluator::Family(family), _) => family.hockey_stick(epsilon, digits),
+            (Evaluator::Sampled(sampled), _) => sampled.hockey_stick(epsilon, digits),
+            (Evaluator::Uniform(uniform), _) => uniform.hockey_stick(epsilon, digits),
+            (Evaluator::AtMost(bound), _) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
         }
     }
 
     /// Whether the hockey-stick divergence is at most delta, by an enclosure to this number of digits. Exactly delta is decided too, where delta is the probability of an
     /// infinite loss as an exact fraction and no finite loss exceeds epsilon.
     pub(crate) fn is_at_most(&self, epsilon: &Rational, delta: &Delta, digits: u32) -> Result<Certainty> {
-        let of_all = |all: &mut dyn Iterator<Item = &Evaluator>| -> Result<Certainty> {
-            let mut every = Certainty::Yes;
-            for one in all {
-                match one.is_at_most(epsilon, delta, digits)? {
-                    Certainty::No => return Ok(Certainty::No),
-                    Certainty::Undecided => every = Certainty::Undecided,
-                    Certainty::Yes => {}
-                }
-            }
-            Ok(every)
-        };
         match self {
             // delta(epsilon) = (1 - s) + s delta'(epsilon) <= delta if and only if delta'(epsilon) is at most the target.
             Evaluator::Infinite(finite, infinite) => match infinite.target(delta, digits) {
@@ -184,48 +195,18 @@ impl Evaluator {
                     _ => Certainty::Undecided,
                 })
             }
-            Evaluator::Directions(both) => of_all(&mut both.directions.iter()),
-            Evaluator::Largest(all) => of_all(&mut all.iter()),
-            Evaluator::Sum(_)
-            | Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
-            | Evaluator::Family(_)
-            | Evaluator::AtMost(_) => Ok(self.hockey_stick(epsilon, digits)?.value.at_most(delta)),
-        }
-    }
-
-    /// The same where the complement of an answer close to 1 may be less precise.
-    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        match self {
-            Evaluator::Infinite(finite, infinite) => {
-                Ok(finite.delta(epsilon, digits)?.with_infinite_loss(infinite, digits))
+            Evaluator::Directions(_) | Evaluator::Largest(_) => {
+                let mut every = Certainty::Yes;
+                for one in self.parts() {
+                    match one.is_at_most(epsilon, delta, digits)? {
+                        Certainty::No => return Ok(Certainty::No),
+                        Certainty::Undecided => every = Certainty::Undecided,
+                        Certainty::Yes => {}
+                    }
+                }
+                Ok(every)
             }
-            Evaluator::Between(both) => between(both, digits, |one| one.delta(epsilon, digits)),
-            Evaluator::Directions(both) => both.larger(digits, |one| one.delta(epsilon, digits)),
-            Evaluator::Largest(all) => largest(all, digits, |one| one.delta(epsilon, digits)),
-            Evaluator::Sum(sum) => sum.delta(epsilon, digits),
-            Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
-            Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
-            Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
-            Evaluator::AtMost(bound) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
-        }
-    }
-
-    /// The same, quicker for many requests: requests close to one another share contours. The answers have other last digits, and do not depend on
-    /// what else is requested.
-    pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        match self {
-            Evaluator::Infinite(finite, infinite) => {
-                Ok(finite.hockey_stick_of_many(epsilon, digits)?.with_infinite_loss(infinite, digits))
-            }
-            Evaluator::Between(both) => between(both, digits, |one| one.hockey_stick_of_many(epsilon, digits)),
-            Evaluator::Directions(both) => both.larger(digits, |one| one.hockey_stick_of_many(epsilon, digits)),
-            Evaluator::Largest(all) => largest(all, digits, |one| one.hockey_stick_of_many(epsilon, digits)),
-            Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
-            Evaluator::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
-            Evaluator::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
-            Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
-            Evaluator::AtMost(bound) => Ok(upper::answer(bound.hockey_stick(epsilon)?, bound.proof(), digits)),
+            _ => Ok(self.hockey_stick(epsilon, digits)?.value.at_most(delta)),
         }
     }
 
@@ -236,42 +217,23 @@ impl Evaluator {
 
     /// Whether some outcomes are possible for one of two neighbors only.
     fn has_infinite_loss(&self) -> bool {
-        match self {
-            Evaluator::Infinite(..) => true,
-            Evaluator::Between(both) => both.iter().any(Evaluator::has_infinite_loss),
-            Evaluator::Largest(all) => all.iter().any(Evaluator::has_infinite_loss),
-            Evaluator::Directions(both) => both.directions.iter().any(Evaluator::has_infinite_loss),
-            Evaluator::Sum(_)
-            | Evaluator::Sampled(_)
-            | Evaluator::Uniform(_)
-            | Evaluator::Family(_)
-            | Evaluator::AtMost(_) => false,
-        }
+        matches!(self, Evaluator::Infinite(..)) || self.parts().iter().any(Evaluator::has_infinite_loss)
     }
 
-    /// The same by a method that shares no code with the engines that certify it: to a few digits, or fewer than one. `leader`: of a family, a unit
+    /// The hockey stick by a method that shares no code with the engines that certify it: to a few digits, or fewer than one. `leader`: of a family, a unit
     /// that attains the largest as far as is known.
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         check_epsilon(epsilon)?;
+        let of = |one: &Evaluator| one.second_hockey_stick(epsilon, leader);
         match self {
-            Evaluator::Infinite(finite, infinite) => {
-                Ok(finite.second_hockey_stick(epsilon, leader)?.with_infinite_loss(infinite))
-            }
+            Evaluator::Infinite(finite, infinite) => Ok(of(finite)?.with_infinite_loss(infinite)),
             Evaluator::Between(both) => {
-                let [below, above] = both.each_ref().map(|one| one.second_hockey_stick(epsilon, leader));
+                let [below, above] = both.each_ref().map(of);
                 Ok(below?.or(above?))
             }
-            Evaluator::Directions(both) => both.second_hockey_stick(epsilon),
-            Evaluator::Largest(all) => {
-                let of = |one: &Evaluator| one.second_hockey_stick(epsilon, leader);
-                let larger = |most: SecondEnclosure, next: &Evaluator| {
-                    let next = of(next)?;
-                    Ok(SecondEnclosure { value: most.value.max(&next.value), ..next })
-                };
-                all[1..].iter().try_fold(of(&all[0])?, larger)
-            }
+            Evaluator::Directions(_) | Evaluator::Largest(_) => largest(self.parts(), of, SecondEnclosure::larger),
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
-            Evaluator::Sampled(sampled) => Ok(sampled.second_hockey_stick(epsilon)),
+            Evaluator::Sampled(sampled) => sampled.second_hockey_stick(epsilon),
             Evaluator::Uniform(uniform) => uniform.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
             Evaluator::AtMost(_) => Ok(SecondEnclosure::trivial()),
@@ -296,19 +258,16 @@ impl Evaluator {
         }
     }
 
-    /// Its logarithm in doubles: about 13 digits, an approximation without proof.
+    /// The logarithm of the hockey stick in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        let of = |one: &Evaluator| one.ln_hockey_stick_approx(epsilon);
         match self {
-            Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(finite.ln_hockey_stick_approx(epsilon)?)),
-            Evaluator::Between(both) => both[1].ln_hockey_stick_approx(epsilon),
-            Evaluator::Directions(both) => both.ln_hockey_stick_approx(epsilon),
-            Evaluator::Largest(all) => {
-                let of = |one: &Evaluator| one.ln_hockey_stick_approx(epsilon);
-                all[1..].iter().try_fold(of(&all[0])?, |most, next| Ok(most.max(of(next)?)))
-            }
+            Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(of(finite)?)),
+            Evaluator::Between(both) => of(&both[1]),
+            Evaluator::Directions(_) | Evaluator::Largest(_) => largest(self.parts(), of, f64::max),
             Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
-            Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
-            Evaluator::Uniform(uniform) => uniform.ln_hockey_stick_approx(epsilon),
+            Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_near(epsilon, None),
+            Evaluator::Uniform(uniform) => uniform.ln_hockey_stick_near(epsilon, None),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
             Evaluator::AtMost(bound) => Ok(bound.ln_approx(epsilon)),
         }
@@ -321,6 +280,25 @@ pub(crate) struct Ways<'a> {
     pub(crate) all: Vec<[&'a Evaluator; 2]>,
     /// Of a pair that is at most as private as those of all choices, where `all` are not all.
     pub(crate) dominating: Option<[&'a Evaluator; 2]>,
+}
+
+impl<'a> Ways<'a> {
+    /// Those of which both directions are made.
+    pub(crate) fn of(both: [&'a Evaluator; 2]) -> Self {
+        let (most, dominating) = match both {
+            [Evaluator::Between(remove), Evaluator::Between(add)] if matches!(remove[0], Evaluator::Largest(_)) => {
+                ([&remove[0], &add[0]], Some([&remove[1], &add[1]]))
+            }
+            both => (both, None),
+        };
+        let all = match most {
+            [Evaluator::Largest(remove), Evaluator::Largest(add)] => {
+                remove.iter().zip(add).map(|(remove, add)| [remove, add]).collect()
+            }
+            both => vec![both],
+        };
+        Ways { all, dominating }
+    }
 }
 
 /// Answers requests about a composition in both directions: where a record is removed, and where it is added.
@@ -337,64 +315,38 @@ impl DirectionsEvaluator {
     pub(crate) fn new(directions: [Evaluator; 2], mean_and_deviation_approx: (f64, f64), stop: &Stop) -> Self {
         DirectionsEvaluator { directions, mean_and_deviation_approx, stop: stop.clone() }
     }
+}
 
-    /// A record that is removed, and one that is added.
-    pub fn directions(&self) -> [&Evaluator; 2] {
-        self.directions.each_ref()
-    }
-
-    /// Both, for each choice of laws that the data can make.
-    fn ways(&self) -> Ways<'_> {
-        let [remove, add] = self.directions();
-        match [remove, add] {
-            [Evaluator::Largest(remove), Evaluator::Largest(add)] => {
-                Ways { all: remove.iter().zip(add).map(|(remove, add)| [remove, add]).collect(), dominating: None }
-            }
-            [Evaluator::Between(first), Evaluator::Between(second)] => match [&first[0], &second[0]] {
-                [Evaluator::Largest(remove), Evaluator::Largest(add)] => Ways {
-                    all: remove.iter().zip(add).map(|(remove, add)| [remove, add]).collect(),
-                    dominating: Some([&first[1], &second[1]]),
-                },
-                _ => Ways { all: vec![[remove, add]], dominating: None },
-            },
-            both => Ways { all: vec![both], dominating: None },
-        }
-    }
-
-    /// A session of requests to both.
-    pub(crate) fn session(&self, deadline: Limit) -> Session {
+impl Profile for DirectionsEvaluator {
+    fn session(&self, deadline: Limit) -> Session {
         Session::until(deadline, &self.stop)
     }
 
-    pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
+    fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        let of = |one: &Evaluator| one.hockey_stick(epsilon, digits);
+        largest(&self.directions, of, |remove, add| answer::larger(remove, add, digits))
+    }
+
+    fn ln_hockey_stick_near(&self, epsilon: &Rational, _: Option<f64>) -> Result<f64> {
+        largest(&self.directions, |one| one.ln_hockey_stick_approx(epsilon), f64::max)
+    }
+
+    fn mean_and_deviation_approx(&self) -> (f64, f64) {
         self.mean_and_deviation_approx
     }
 
-    /// The larger of both.
-    fn larger(&self, digits: u32, of: impl Fn(&Evaluator) -> Result<Answer>) -> Result<Answer> {
-        let [remove, add] = self.directions();
-        Ok(answer::larger(of(remove)?, of(add)?, digits))
-    }
-
-    /// The larger hockey stick, for epsilon >= 0.
-    pub(crate) fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.larger(digits, |one| one.hockey_stick(epsilon, digits))
-    }
-
-    pub(crate) fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        let [remove, add] = self.directions().map(|one| one.ln_hockey_stick_approx(epsilon));
-        Ok(remove?.max(add?))
+    fn has_steps(&self) -> bool {
+        true
     }
 
     fn second_hockey_stick(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
-        let [remove, add] = self.directions().map(|one| one.second_hockey_stick(epsilon, None));
-        let (remove, add) = (remove?, add?);
-        Ok(SecondEnclosure { value: remove.value.max(&add.value), ..add })
+        let of = |one: &Evaluator| one.second_hockey_stick(epsilon, None);
+        largest(&self.directions, of, SecondEnclosure::larger)
     }
 
     /// Bounded below by lines: with the larger delta of both directions, f(alpha) is at least 1 - delta - exp(eps) alpha and exp(-eps) (1 - delta - alpha)
     /// for eps >= 0. Bounded above by that of perfect privacy.
-    pub(crate) fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
+    fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         const BITS: u32 = 64;
         const SLOPES: [(u32, u32); 6] = [(0, 1), (1, 4), (1, 1), (2, 1), (4, 1), (8, 1)];
         // Where only one hypothesis can have some outcomes, f(0) is below one.
@@ -432,9 +384,9 @@ fn between(both: &[Evaluator; 2], digits: u32, of: impl Fn(&Evaluator) -> Result
     }
 }
 
-/// The largest of some numbers.
-fn largest(all: &[Evaluator], digits: u32, of: impl Fn(&Evaluator) -> Result<Answer>) -> Result<Answer> {
-    all[1..].iter().try_fold(of(&all[0])?, |most, next| Ok(answer::larger(most, of(next)?, digits)))
+/// The largest of the answers of some, of which there is at least one.
+fn largest<T>(all: &[Evaluator], of: impl Fn(&Evaluator) -> Result<T>, larger: impl Fn(T, T) -> T) -> Result<T> {
+    all[1..].iter().try_fold(of(&all[0])?, |most, next| Ok(larger(most, of(next)?)))
 }
 
 /// f(alpha) = s f'(alpha / s) by the second enclosures of f', which falls.

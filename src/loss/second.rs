@@ -155,6 +155,11 @@ impl SecondEnclosure {
         SecondEnclosure { value: self.value.hull(&other.value), ..other }
     }
 
+    /// The larger of two numbers.
+    pub(crate) fn larger(self, other: Self) -> Self {
+        SecondEnclosure { value: self.value.max(&other.value), ..other }
+    }
+
     /// The intersection with an enclosure that follows from the definition of the mechanism.
     pub(crate) fn and_by_definition(self, own: &Enclosure) -> Result<Self> {
         const WHAT: &str = "a second enclosure, by moments of the loss and by the definition of the mechanism";

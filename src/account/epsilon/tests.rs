@@ -58,10 +58,15 @@ fn second_epsilons_hold_the_first_ones() {
             assert!(upper - lower <= share * upper, "{counts:?}: {second:?}");
             // A value far from it is refused, on both sides.
             let asked = Request { delta: &delta, ceiling: 1e9, digits: 10 };
-            assert!(asked.confirm(&evaluator, &first.value).is_ok());
+            let confirm = |root: &Enclosure| match &evaluator {
+                Evaluator::Sum(sum) => asked.confirm(&**sum, root),
+                Evaluator::Uniform(uniform) => asked.confirm(&**uniform, root),
+                other => panic!("{other:?}"),
+            };
+            assert!(confirm(&first.value).is_ok());
             for factor in [0.3, 3.0] {
                 let wrong = first.value.mul(&Enclosure::double(factor, 64));
-                let refused = asked.confirm(&evaluator, &wrong);
+                let refused = confirm(&wrong);
                 assert!(matches!(refused, Err(Error::Contradiction { .. })), "{counts:?} {factor}: {refused:?}");
             }
         }

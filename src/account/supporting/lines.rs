@@ -10,7 +10,7 @@ use crate::{
     loss::{
         answer::Answer,
         engine::{Tolerance, session::Session},
-        evaluator::{DirectionsEvaluator, Evaluator, SampledEvaluator, SumEvaluator, Together, UniformEvaluator},
+        evaluator::{Evaluator, Profile, SumEvaluator, Together},
         limit::Limit,
     },
 };
@@ -20,12 +20,9 @@ use crate::{
 pub(in crate::account) enum Source<'a> {
     /// Of a symmetric pair.
     Sum(&'a SumEvaluator),
-    /// Of a symmetric pair with continuous Laplace noise, or mechanisms of bounded range.
-    Uniform(&'a UniformEvaluator),
-    /// Of noise on Poisson samples, whose pair is not symmetric: the larger of both directions. The function is then the convex hull of those of both.
-    Sampled(&'a SampledEvaluator),
-    /// The same of other pairs that are not symmetric, infinite losses included.
-    Directions(&'a DirectionsEvaluator),
+    /// Of a symmetric pair with continuous Laplace noise or mechanisms of bounded range; or of a pair that is not symmetric, infinite losses included: the
+    /// larger of both directions. The function is then the convex hull of those of both.
+    Profile(&'a dyn Profile),
     /// Of one direction of such a pair: its own function.
     OneWay(OneWay<'a>),
 }
@@ -55,9 +52,7 @@ impl<'a> Source<'a> {
     pub(super) fn session(self, limit: Limit) -> Session {
         match self {
             Source::Sum(sum) => sum.session(limit),
-            Source::Uniform(uniform) => uniform.session(limit),
-            Source::Sampled(sampled) => sampled.session(limit),
-            Source::Directions(both) => both.session(limit),
+            Source::Profile(profile) => profile.session(limit),
             Source::OneWay(one) => one.both.session(limit),
         }
     }
@@ -66,16 +61,16 @@ impl<'a> Source<'a> {
     pub(super) fn sum(self) -> Option<&'a SumEvaluator> {
         match self {
             Source::Sum(sum) => Some(sum),
-            Source::Uniform(_) | Source::Sampled(_) | Source::Directions(_) | Source::OneWay(_) => None,
+            Source::Profile(_) | Source::OneWay(_) => None,
         }
     }
 
     /// Whether the heights of lines may be linear between few losses that are not known here.
-    pub(super) fn is_staircase(self) -> bool {
+    pub(in crate::account) fn is_staircase(self) -> bool {
         match self {
-            Source::Directions(_) => true,
+            Source::Sum(_) => false,
+            Source::Profile(profile) => profile.has_steps(),
             Source::OneWay(one) => one.both.is_staircase(),
-            Source::Sum(_) | Source::Uniform(_) | Source::Sampled(_) => false,
         }
     }
 
@@ -89,9 +84,7 @@ impl<'a> Source<'a> {
         let epsilon = &loss.clone().abs();
         match self {
             Source::Sum(sum) => sum.hockey_stick_together(epsilon, digits, Together::Lines, session),
-            Source::Uniform(uniform) => uniform.hockey_stick(epsilon, digits),
-            Source::Sampled(sampled) => sampled.hockey_stick(epsilon, digits),
-            Source::Directions(both) => both.hockey_stick(epsilon, digits),
+            Source::Profile(profile) => profile.hockey_stick(epsilon, digits),
             Source::OneWay(one) => one.at(loss).hockey_stick(epsilon, digits),
         }
     }
@@ -101,9 +94,7 @@ impl<'a> Source<'a> {
         let epsilon = &loss.clone().abs();
         match self {
             Source::Sum(sum) => sum.ln_hockey_stick_approx_together(epsilon, session, tolerance),
-            Source::Uniform(uniform) => uniform.ln_hockey_stick_approx(epsilon),
-            Source::Sampled(sampled) => sampled.ln_hockey_stick_approx(epsilon),
-            Source::Directions(both) => both.ln_hockey_stick_approx(epsilon),
+            Source::Profile(profile) => profile.ln_hockey_stick_near(epsilon, None),
             Source::OneWay(one) => one.at(loss).ln_hockey_stick_approx(epsilon),
         }
     }
@@ -111,9 +102,7 @@ impl<'a> Source<'a> {
     pub(super) fn mean_and_deviation_approx(self) -> (f64, f64) {
         match self {
             Source::Sum(sum) => sum.mean_and_deviation_approx(),
-            Source::Uniform(uniform) => uniform.mean_and_deviation_approx(),
-            Source::Sampled(sampled) => sampled.mean_and_deviation_approx(),
-            Source::Directions(both) => both.mean_and_deviation_approx(),
+            Source::Profile(profile) => profile.mean_and_deviation_approx(),
             Source::OneWay(one) => one.both.mean_and_deviation_approx(),
         }
     }

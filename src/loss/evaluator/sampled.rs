@@ -2,6 +2,7 @@
 
 use rug::{Float, Rational};
 
+use super::profile::Profile;
 use crate::{
     error::Result,
     loss::{
@@ -39,10 +40,6 @@ impl SampledEvaluator {
         SampledEvaluator { sum, only: None, stop: stop.clone() }
     }
 
-    pub(crate) fn session(&self, deadline: Limit) -> Session {
-        Session::until(deadline, &self.stop)
-    }
-
     /// An evaluator of each direction: where a record is removed, and where it is added.
     pub(crate) fn directions(&self) -> [SampledEvaluator; 2] {
         let of = |direction| SampledEvaluator { sum: self.sum.clone(), only: Some(direction), stop: self.stop.clone() };
@@ -52,22 +49,6 @@ impl SampledEvaluator {
     /// Whether it is about one direction only.
     pub(crate) fn is_of_one_direction(&self) -> bool {
         self.only.is_some()
-    }
-
-    /// The hockey stick, for epsilon >= 0.
-    pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        check_epsilon(epsilon)?;
-        if let Some(direction) = self.only {
-            return self.of_direction(direction, epsilon, digits);
-        }
-        /// Digits of a direction that is nearly always the smaller.
-        const FEW: u32 = 3;
-        let remove = self.of_direction(Direction::Remove, epsilon, digits)?;
-        if digits > FEW && self.of_direction(Direction::Add, epsilon, FEW)?.value.upper() <= remove.value.lower() {
-            return Ok(remove);
-        }
-        let add = self.of_direction(Direction::Add, epsilon, digits)?;
-        Ok(answer::larger(remove, add, digits))
     }
 
     fn of_direction(&self, direction: Direction, epsilon: &Rational, digits: u32) -> Result<Answer> {
@@ -83,23 +64,33 @@ impl SampledEvaluator {
         answer::both(Ok(delta), Ok(Answer { value, ..rest }), digits)
     }
 
-    /// Mean and standard deviation of the loss of a removed record, in doubles: for searches.
-    pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
-        self.sum.mean_and_deviation_approx()
-    }
-
     /// An epsilon below 1 at which delta is proven to be at most this one, where samples are rare.
     pub(crate) fn epsilon_above(&self, delta: &Delta) -> Option<f64> {
         self.sum.epsilon_above(delta)
     }
+}
 
-    /// Its logarithm in doubles, an approximation without proof.
-    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_hockey_stick_near(epsilon, None)
+impl Profile for SampledEvaluator {
+    fn session(&self, deadline: Limit) -> Session {
+        Session::until(deadline, &self.stop)
     }
 
-    /// The same; where it is far from `near`, if there is such a number, a mere estimate.
-    pub(crate) fn ln_hockey_stick_near(&self, epsilon: &Rational, near: Option<f64>) -> Result<f64> {
+    fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        check_epsilon(epsilon)?;
+        if let Some(direction) = self.only {
+            return self.of_direction(direction, epsilon, digits);
+        }
+        /// Digits of a direction that is nearly always the smaller.
+        const FEW: u32 = 3;
+        let remove = self.of_direction(Direction::Remove, epsilon, digits)?;
+        if digits > FEW && self.of_direction(Direction::Add, epsilon, FEW)?.value.upper() <= remove.value.lower() {
+            return Ok(remove);
+        }
+        let add = self.of_direction(Direction::Add, epsilon, digits)?;
+        Ok(answer::larger(remove, add, digits))
+    }
+
+    fn ln_hockey_stick_near(&self, epsilon: &Rational, near: Option<f64>) -> Result<f64> {
         self.stop.check()?;
         let of = |direction| self.sum.ln_hockey_stick_approx(direction, epsilon, near, &self.stop);
         match self.only {
@@ -108,8 +99,12 @@ impl SampledEvaluator {
         }
     }
 
+    fn mean_and_deviation_approx(&self) -> (f64, f64) {
+        self.sum.mean_and_deviation_approx()
+    }
+
     /// At most that of the same noise without sampling, in closed form, and at most the bound by moments of integer order.
-    pub fn second_hockey_stick(&self, epsilon: &Rational) -> SecondEnclosure {
+    fn second_hockey_stick(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
         let without_sampling = self.sum.above(epsilon, SECOND_DIGITS);
         let by_moments = self.sum.above_by_moments(epsilon);
         let least = Float::new(64);
@@ -118,11 +113,11 @@ impl SampledEvaluator {
         } else {
             (without_sampling.upper().clone(), Means::Unsampled)
         };
-        SecondEnclosure { value: Enclosure::new(least, upper), by, note: Some(ONE_SIDE) }
+        Ok(SecondEnclosure { value: Enclosure::new(least, upper), by, note: Some(ONE_SIDE) })
     }
 
     /// Bounded below by that of the same noise without sampling, and above by that of perfect privacy.
-    pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
+    fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         if let Some(known) = SecondEnclosure::at_ends(alpha)? {
             return Ok(known);
         }

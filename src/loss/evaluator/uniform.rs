@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::sum::SumEvaluator;
+use super::{profile::Profile, sum::SumEvaluator};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -32,21 +32,22 @@ impl UniformEvaluator {
         UniformEvaluator { sums, rounded: Box::new(rounded), stop: stop.clone() }
     }
 
-    pub(crate) fn session(&self, deadline: Limit) -> Session {
-        Session::until(deadline, &self.stop)
-    }
-
-    pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
-        self.sums[0].mean_and_deviation_approx()
-    }
-
     /// The largest loss, where losses are bounded.
     pub(crate) fn largest_loss(&self) -> Option<Rational> {
         self.sums.last().and_then(UniformSum::largest_loss)
     }
+}
 
-    /// The hockey stick, for epsilon >= 0.
-    pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+impl Profile for UniformEvaluator {
+    fn session(&self, deadline: Limit) -> Session {
+        Session::until(deadline, &self.stop)
+    }
+
+    fn mean_and_deviation_approx(&self) -> (f64, f64) {
+        self.sums[0].mean_and_deviation_approx()
+    }
+
+    fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         check_epsilon(epsilon)?;
         self.stop.check()?;
         let of = |sum: &UniformSum| sum.hockey_stick(epsilon, digits, &self.stop);
@@ -57,21 +58,20 @@ impl UniformEvaluator {
         }
     }
 
-    /// Its logarithm in doubles, for searches.
-    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+    fn ln_hockey_stick_near(&self, epsilon: &Rational, _: Option<f64>) -> Result<f64> {
         self.stop.check()?;
         let Some(sum) = self.sums.last() else { return Err(Error::EmptyComposition) };
         sum.ln_hockey_stick_approx(epsilon, &self.stop)
     }
 
     /// Between those of the sums of finitely many losses.
-    pub fn second_hockey_stick(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
+    fn second_hockey_stick(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
         let [below, above] = self.rounded.each_ref().map(|one| one.second_hockey_stick(epsilon));
         Ok(below?.or(above?))
     }
 
     /// The same of the trade-off function.
-    pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
+    fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         let [below, above] = self.rounded.each_ref().map(|one| one.second_tradeoff(alpha));
         Ok(below?.or(above?))
     }
