@@ -25,7 +25,7 @@
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::Finite,
     guarantee,
     responses::{Responses, Rounding},
@@ -74,16 +74,8 @@ impl<'a> Facts<'a> for BoundedRange<'a> {
         MOST_SHIFT
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.epsilon / factor)
-    }
-
-    fn factors(&self) -> Range {
-        guarantee::factors(self.epsilon)
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone().square()
+    fn growth(&self) -> Option<(Growth, Range)> {
+        guarantee::growth()
     }
 
     fn is_bounded(&self) -> bool {

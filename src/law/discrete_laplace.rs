@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::{Finite, Infinite, Mass},
     shape::Exponent,
 };
@@ -19,16 +19,16 @@ pub(super) const KEY: &str = "discrete-laplace";
 const MOST_SHIFT: u64 = 1000;
 /// The range of epsilon in an account, and that of the samplers.
 const LEAST: (u32, u32) = (1, 1_000_000);
-const MOST: u32 = 1000;
+const MOST: u64 = 1000;
 const LEAST_SAMPLED: (u32, u32) = (1, 1_000_000_000);
-const MOST_SAMPLED: u32 = 1_000_000;
+const MOST_SAMPLED: u64 = 1_000_000;
 
 pub(super) struct DiscreteLaplace<'a> {
     pub epsilon: &'a Rational,
 }
 
 impl DiscreteLaplace<'_> {
-    fn within(&self, least: (u32, u32), most: u32, expected: &str) -> Result<()> {
+    fn within(&self, least: (u32, u32), most: u64, expected: &str) -> Result<()> {
         if *self.epsilon >= Rational::from(least) && *self.epsilon <= most {
             return Ok(());
         }
@@ -57,22 +57,8 @@ impl<'a> Facts<'a> for DiscreteLaplace<'a> {
         MOST_SHIFT
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.epsilon / factor)
-    }
-
-    /// The parameter is divided by the factor.
-    fn factors(&self) -> Range {
-        Range { least: Rational::from(self.epsilon / MOST), most: self.epsilon / Rational::from(LEAST) }
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone().square()
-    }
-
-    /// (shift epsilon)^2 / 2, because it is (shift epsilon)-DP (Bun & Steinke 2016, Proposition 1.4).
-    fn rho(&self, shift: u64) -> Rational {
-        Rational::from(self.epsilon * shift).square() / 2_u32
+    fn growth(&self) -> Option<(Growth, Range)> {
+        Some((Growth::Inverse, Range::new(LEAST, MOST)))
     }
 
     fn is_bounded(&self) -> bool {

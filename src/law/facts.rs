@@ -16,6 +16,24 @@ pub(crate) struct Range {
     pub most: Rational,
 }
 
+impl Range {
+    /// From a fraction to a whole number.
+    pub(super) fn new(least: (u32, u32), most: u64) -> Self {
+        Range { least: Rational::from(least), most: Rational::from(most) }
+    }
+}
+
+/// How the parameter of a law tells the size of its noise.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// The parameter is in proportion to the noise, as a scale.
+    Scale,
+    /// It is in proportion to the square of the noise, as a variance; noise `factor` times as large has `factor` times the variance.
+    Variance,
+    /// It is in proportion to one over the noise, as an epsilon.
+    Inverse,
+}
+
 /// The facts that every law provides. Shifts are the integers by which neighbors move a count.
 pub(super) trait Facts<'a> {
     /// In words, as in "discrete Gaussian noise".
@@ -77,19 +95,40 @@ pub(super) trait Facts<'a> {
     /// The largest shift of an account.
     fn most_shift(&self) -> u64;
 
+    /// How its parameter tells the size of the noise, and the range of the parameter in which noise is searched; `None` where there is no more of the same noise.
+    fn growth(&self) -> Option<(Growth, Range)> {
+        None
+    }
+
     /// The parameter with which the noise is `factor` times as large: of a Gaussian its variance, of a Laplace its scale.
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        Rational::ONE.clone()
+    fn parameter_times(&self, factor: &Rational) -> Rational {
+        let parameter = self.parameter().1;
+        match self.growth() {
+            None => parameter.clone(),
+            Some((Growth::Inverse, _)) => Rational::from(parameter / factor),
+            Some(_) => Rational::from(parameter * factor),
+        }
     }
 
     /// The factors for which the noise stays in the range of an account: one alone where there is no more of the same noise.
     fn factors(&self) -> Range {
-        Range { least: Rational::from(1), most: Rational::from(1) }
+        let parameter = self.parameter().1;
+        match self.growth() {
+            None => Range { least: Rational::from(1), most: Rational::from(1) },
+            Some((Growth::Inverse, Range { least, most })) => {
+                Range { least: parameter / most, most: parameter / least }
+            }
+            Some((_, Range { least, most })) => Range { least: least / parameter, most: most / parameter },
+        }
     }
 
     /// The factor by which rho falls when the noise grows by `factor`.
-    fn rho_divisor(&self, _: &Rational) -> Rational {
-        Rational::from(1)
+    fn rho_divisor(&self, factor: &Rational) -> Rational {
+        match self.growth() {
+            None => Rational::from(1),
+            Some((Growth::Variance, _)) => factor.clone(),
+            Some(_) => factor.clone().square(),
+        }
     }
 
     /// The rho of zero-concentrated differential privacy that one count spends, given that its loss is finite: with a largest loss of l it is l^2 / 2
@@ -124,7 +163,9 @@ pub(super) trait Facts<'a> {
     }
 
     /// The losses of one count with their masses, where they are finitely many; `None` where losses are unbounded.
-    fn finite(&self, shift: u64) -> Option<Finite>;
+    fn finite(&self, _: u64) -> Option<Finite> {
+        None
+    }
 
     /// The losses of one count where they are uniform once they are tilted. Those of `finite` are then of a pair that is at most as private.
     fn uniform(&self, _: u64) -> Option<Uniform> {

@@ -1,57 +1,104 @@
-//! N(0, sigma2) on the real line, and what the discrete Gaussian has in common with it.
+//! Gaussian noise: N_Z(0, sigma2), whose mass is proportional to exp(-x^2 / (2 sigma2)) at every integer (Canonne, Kamath & Steinke 2020); N(0, sigma2) on the real
+//! line; and the same on a Poisson sample of the records, in which every record is with probability `rate`, independently.
+//!
+//! Accounts take noise on samples as what it is ([`SampledSum`](crate::loss::sampled)). Its facts here are those of the same noise without sampling, which is
+//! at most as private: rho is an upper bound.
 
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
-    finite::Finite,
+    facts::{Facts, Growth, Range},
     shape::Exponent,
 };
-use crate::{error::Result, law::parameter::Sigma2};
+use crate::{
+    error::{Error, Result},
+    law::parameter::Sigma2,
+    numeric::rational,
+};
 
-/// The name in files.
-pub(super) const KEY: &str = "gaussian";
+/// The names in files.
+pub(super) const DISCRETE: &str = "discrete-gaussian";
+pub(super) const CONTINUOUS: &str = "gaussian";
+pub(super) const SAMPLED: &str = "sampled-gaussian";
 
 /// The largest shift of an account.
-pub(super) const MOST_SHIFT: u64 = 1_000_000;
+const MOST_SHIFT: u64 = 1_000_000;
 /// The range of sigma2 in which a calibration searches.
 const LEAST_SIGMA2: (u32, u32) = (1, 1_000_000);
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
 
 pub(super) struct Gaussian<'a> {
-    pub sigma2: &'a Rational,
+    sigma2: &'a Rational,
+    kind: Kind<'a>,
 }
 
-pub(super) fn factors(sigma2: &Rational) -> Range {
-    Range { least: Rational::from(LEAST_SIGMA2) / sigma2, most: Rational::from(MOST_SIGMA2) / sigma2 }
+#[derive(PartialEq)]
+enum Kind<'a> {
+    Discrete,
+    Continuous,
+    Sampled { rate: &'a Rational },
 }
 
-pub(super) fn rho(sigma2: &Rational, shift: u64) -> Rational {
-    Rational::from(shift).square() / sigma2 / 2_u32
+impl<'a> Gaussian<'a> {
+    pub(super) fn discrete(sigma2: &'a Rational) -> Self {
+        Gaussian { sigma2, kind: Kind::Discrete }
+    }
+
+    pub(super) fn continuous(sigma2: &'a Rational) -> Self {
+        Gaussian { sigma2, kind: Kind::Continuous }
+    }
+
+    pub(super) fn sampled(rate: &'a Rational, sigma2: &'a Rational) -> Self {
+        Gaussian { sigma2, kind: Kind::Sampled { rate } }
+    }
 }
 
 impl<'a> Facts<'a> for Gaussian<'a> {
     fn name(&self) -> &'static str {
-        "Gaussian"
+        match self.kind {
+            Kind::Discrete => "discrete Gaussian",
+            Kind::Continuous => "Gaussian",
+            Kind::Sampled { .. } => "Poisson-sampled Gaussian",
+        }
     }
 
     fn key(&self) -> &'static str {
-        KEY
+        match self.kind {
+            Kind::Discrete => DISCRETE,
+            Kind::Continuous => CONTINUOUS,
+            Kind::Sampled { .. } => SAMPLED,
+        }
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
         ("sigma2", self.sigma2)
     }
 
+    fn others(&self) -> Vec<(&'static str, Rational)> {
+        match self.kind {
+            Kind::Sampled { rate } => vec![("rate", rate.clone())],
+            Kind::Discrete | Kind::Continuous => Vec::new(),
+        }
+    }
+
+    fn is_sampled(&self) -> bool {
+        matches!(self.kind, Kind::Sampled { .. })
+    }
+
     fn sigma2(&self) -> Option<&'a Rational> {
-        Some(self.sigma2)
+        (!self.is_sampled()).then_some(self.sigma2)
     }
 
     fn is_continuous(&self) -> bool {
-        true
+        self.kind != Kind::Discrete
     }
 
     fn check(&self) -> Result<()> {
+        if let Kind::Sampled { rate } = self.kind
+            && (*rate < Rational::from((1, 1_000_000_000_u64)) || *rate > 1)
+        {
+            return Err(Error::out_of_range("rate", rational::display(rate), "a probability from 10^-9 to 1"));
+        }
         Sigma2::try_from(self.sigma2).map(|_| ())
     }
 
@@ -59,33 +106,13 @@ impl<'a> Facts<'a> for Gaussian<'a> {
         MOST_SHIFT
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.sigma2 * factor)
+    fn growth(&self) -> Option<(Growth, Range)> {
+        Some((Growth::Variance, Range::new(LEAST_SIGMA2, MOST_SIGMA2)))
     }
 
-    fn factors(&self) -> Range {
-        factors(self.sigma2)
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone()
-    }
-
-    /// shift^2 / (2 sigma2) (Bun & Steinke 2016, Proposition 1.6).
+    /// shift^2 / (2 sigma2) (Canonne, Kamath & Steinke 2020, Theorem 4; Bun & Steinke 2016, Proposition 1.6).
     fn rho(&self, shift: u64) -> Rational {
-        rho(self.sigma2, shift)
-    }
-
-    fn largest_loss(&self, _: u64) -> Option<Rational> {
-        None
-    }
-
-    fn is_bounded(&self) -> bool {
-        false
-    }
-
-    fn finite(&self, _: u64) -> Option<Finite> {
-        None
+        Rational::from(shift).square() / self.sigma2 / 2_u32
     }
 
     fn precision_approx(&self) -> Rational {
@@ -93,11 +120,13 @@ impl<'a> Facts<'a> for Gaussian<'a> {
     }
 
     fn exponent(&self) -> Option<Exponent> {
-        None
+        let slope = Rational::from(self.sigma2 * 2_u32).recip();
+        (self.kind == Kind::Discrete).then(|| Exponent { slope, curvature: self.sigma2.clone().recip() })
     }
 
+    /// Noise on the real line is not drawn at all.
     fn check_sampled(&self) -> Result<()> {
-        Ok(())
+        if self.kind == Kind::Continuous { Ok(()) } else { self.check() }
     }
 
     fn weight(&self, shift: u64) -> Rational {

@@ -7,7 +7,7 @@
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::{Finite, Infinite, Mass},
 };
 use crate::{
@@ -22,7 +22,7 @@ pub(super) const APPROXIMATE: &str = "approximate";
 
 /// The range of epsilon in an account.
 const LEAST: (u32, u32) = (1, 1_000_000);
-const MOST: u32 = 1000;
+const MOST: u64 = 1000;
 /// The largest group that leaves or enters together.
 const MOST_SHIFT: u64 = 1000;
 
@@ -40,9 +40,9 @@ pub(super) fn check_epsilon(epsilon: &Rational, what: &str) -> Result<()> {
     Err(Error::out_of_range(what, rational::display(epsilon), "a parameter above 0, from 1e-6 to 1e3"))
 }
 
-/// The factors by which such an epsilon may be divided.
-pub(super) fn factors(epsilon: &Rational) -> Range {
-    Range { least: Rational::from(epsilon / MOST), most: epsilon / Rational::from(LEAST) }
+/// Of every guarantee by its epsilon.
+pub(super) fn growth() -> Option<(Growth, Range)> {
+    Some((Growth::Inverse, Range::new(LEAST, MOST)))
 }
 
 impl<'a> Facts<'a> for Guarantee<'a> {
@@ -80,16 +80,8 @@ impl<'a> Facts<'a> for Guarantee<'a> {
         if self.delta.is_some() { 1 } else { MOST_SHIFT }
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.epsilon / factor)
-    }
-
-    fn factors(&self) -> Range {
-        factors(self.epsilon)
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone().square()
+    fn growth(&self) -> Option<(Growth, Range)> {
+        growth()
     }
 
     fn finite(&self, shift: u64) -> Option<Finite> {

@@ -7,7 +7,6 @@ use rug::Rational;
 use super::{
     bounded_range::BoundedRange,
     changes::Changes,
-    discrete_gaussian::DiscreteGaussian,
     discrete_laplace::DiscreteLaplace,
     facts::{Facts, Range},
     finite::Finite,
@@ -19,7 +18,6 @@ use super::{
     perturbation::PerturbationTable,
     randomized_response::RandomizedResponse,
     responses::{Responses, Rounding},
-    sampled_gaussian::SampledGaussian,
     shape::{Exponent, Shape},
     staircase::Staircase,
     table::NoiseTable,
@@ -127,32 +125,18 @@ pub enum Law {
 
 /// An expression about the facts of a law: the one place that lists all laws.
 macro_rules! of_law {
+    (@ $facts:ident = $law:expr => $value:expr) => {{
+        let $facts = $law;
+        $value
+    }};
     ($law:expr, $facts:ident => $value:expr) => {
         match $law {
-            Law::DiscreteGaussian { sigma2 } => {
-                let $facts = DiscreteGaussian { sigma2 };
-                $value
-            }
-            Law::Gaussian { sigma2 } => {
-                let $facts = Gaussian { sigma2 };
-                $value
-            }
-            Law::SampledGaussian { rate, sigma2 } => {
-                let $facts = SampledGaussian { rate, sigma2 };
-                $value
-            }
-            Law::DiscreteLaplace { epsilon } => {
-                let $facts = DiscreteLaplace { epsilon };
-                $value
-            }
-            Law::Laplace { scale } => {
-                let $facts = Laplace { scale };
-                $value
-            }
-            Law::BoundedRange { epsilon } => {
-                let $facts = BoundedRange { epsilon };
-                $value
-            }
+            Law::DiscreteGaussian { sigma2 } => of_law!(@ $facts = Gaussian::discrete(sigma2) => $value),
+            Law::Gaussian { sigma2 } => of_law!(@ $facts = Gaussian::continuous(sigma2) => $value),
+            Law::SampledGaussian { rate, sigma2 } => of_law!(@ $facts = Gaussian::sampled(rate, sigma2) => $value),
+            Law::DiscreteLaplace { epsilon } => of_law!(@ $facts = DiscreteLaplace { epsilon } => $value),
+            Law::Laplace { scale } => of_law!(@ $facts = Laplace { scale } => $value),
+            Law::BoundedRange { epsilon } => of_law!(@ $facts = BoundedRange { epsilon } => $value),
             Law::TruncatedLaplace { epsilon, bound } => {
                 let (name, key) = ("truncated discrete Laplace", truncated::LAPLACE);
                 let $facts = Truncated { of: DiscreteLaplace { epsilon }, name, key, bound: *bound };
@@ -160,7 +144,7 @@ macro_rules! of_law {
             }
             Law::TruncatedGaussian { sigma2, bound } => {
                 let (name, key) = ("truncated discrete Gaussian", truncated::GAUSSIAN);
-                let $facts = Truncated { of: DiscreteGaussian { sigma2 }, name, key, bound: *bound };
+                let $facts = Truncated { of: Gaussian::discrete(sigma2), name, key, bound: *bound };
                 $value
             }
             Law::Staircase { epsilon, period, first, changes } => {
@@ -168,40 +152,17 @@ macro_rules! of_law {
                 $value
             }
             Law::RandomizedResponse { epsilon, answers } => {
-                let $facts = RandomizedResponse { epsilon, answers: *answers };
-                $value
+                of_law!(@ $facts = RandomizedResponse { epsilon, answers: *answers } => $value)
             }
-            Law::Table(table) => {
-                let $facts = &**table;
-                $value
-            }
-            Law::Pair(pair) => {
-                let $facts = &**pair;
-                $value
-            }
-            Law::Perturbation(table) => {
-                let $facts = &**table;
-                $value
-            }
-            Law::UnknownKey(keys) => {
-                let $facts = &**keys;
-                $value
-            }
-            Law::Responses(responses) => {
-                let $facts = &**responses;
-                $value
-            }
-            Law::Outcomes(outcomes) => {
-                let $facts = &**outcomes;
-                $value
-            }
-            Law::Pure { epsilon } => {
-                let $facts = Guarantee { epsilon, delta: None };
-                $value
-            }
+            Law::Table(table) => of_law!(@ $facts = &**table => $value),
+            Law::Pair(pair) => of_law!(@ $facts = &**pair => $value),
+            Law::Perturbation(table) => of_law!(@ $facts = &**table => $value),
+            Law::UnknownKey(keys) => of_law!(@ $facts = &**keys => $value),
+            Law::Responses(responses) => of_law!(@ $facts = &**responses => $value),
+            Law::Outcomes(outcomes) => of_law!(@ $facts = &**outcomes => $value),
+            Law::Pure { epsilon } => of_law!(@ $facts = Guarantee { epsilon, delta: None } => $value),
             Law::Approximate { epsilon, delta } => {
-                let $facts = Guarantee { epsilon, delta: Some(delta) };
-                $value
+                of_law!(@ $facts = Guarantee { epsilon, delta: Some(delta) } => $value)
             }
         }
     };
@@ -461,7 +422,7 @@ impl fmt::Display for Law {
         }
         if let Law::SampledGaussian { rate, sigma2 } = self {
             let (rate, sigma2) = (rational::display(rate), rational::display(sigma2));
-            return write!(out, "{} {rate}:{}:{sigma2}", self.name(), gaussian::KEY);
+            return write!(out, "{} {rate}:{}:{sigma2}", self.name(), gaussian::CONTINUOUS);
         }
         write!(out, "{} {}", self.name(), rational::display(self.parameter()))?;
         self.other_parameters().iter().try_for_each(|(_, value)| write!(out, ":{}", rational::display(value)))

@@ -5,7 +5,7 @@
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::Finite,
     responses::{Responses, Rounding},
     uniform::Uniform,
@@ -22,7 +22,7 @@ pub(super) const KEY: &str = "laplace";
 const MOST_SHIFT: u64 = 1000;
 /// The range of the scale in an account.
 const LEAST: (u32, u32) = (1, 1000);
-const MOST: u32 = 1_000_000;
+const MOST: u64 = 1_000_000;
 
 pub(super) struct Laplace<'a> {
     pub scale: &'a Rational,
@@ -62,16 +62,8 @@ impl<'a> Facts<'a> for Laplace<'a> {
         MOST_SHIFT
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.scale * factor)
-    }
-
-    fn factors(&self) -> Range {
-        Range { least: Rational::from(LEAST) / self.scale, most: Rational::from(MOST) / self.scale }
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone().square()
+    fn growth(&self) -> Option<(Growth, Range)> {
+        Some((Growth::Scale, Range::new(LEAST, MOST)))
     }
 
     fn is_bounded(&self) -> bool {

@@ -5,9 +5,7 @@
 //! | `kinds` | [`Law`]: all of them |
 //! | `accounted` | a law as a text, with everything that decides its losses |
 //! | `group` | [`Group`]: equal counts |
-//! | `discrete_gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer |
-//! | `gaussian` | N(0, sigma2) on the real line |
-//! | `sampled_gaussian` | the same on a Poisson sample of the records |
+//! | `gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer; N(0, sigma2) on the real line; the same on a Poisson sample of the records |
 //! | `discrete_laplace` | mass proportional to exp(-epsilon \|x\|) at every integer |
 //! | `laplace` | density proportional to exp(-\|x\| / scale) on the real line |
 //! | `bounded_range` | any mechanism of bounded range, as the exponential mechanism |
@@ -36,7 +34,6 @@
 mod accounted;
 mod bounded_range;
 mod changes;
-mod discrete_gaussian;
 mod discrete_laplace;
 mod facts;
 mod finite;
@@ -54,7 +51,6 @@ mod perturbation;
 mod randomized_response;
 mod replaced;
 mod responses;
-mod sampled_gaussian;
 mod shape;
 mod staircase;
 mod table;

@@ -5,8 +5,8 @@
 use rug::Rational;
 
 use super::{
-    Changes, Law, bounded_range, discrete_gaussian, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
-    randomized_response, sampled_gaussian, staircase, table, truncated, unknown_key,
+    Changes, Law, bounded_range, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
+    randomized_response, staircase, table, truncated, unknown_key,
 };
 use crate::{
     error::{Error, Result},
@@ -41,7 +41,7 @@ pub struct Entry {
 /// All kinds of mechanisms, in the order of an answer.
 pub const ENTRIES: [Entry; 16] = [
     Entry {
-        option: discrete_gaussian::KEY,
+        option: gaussian::DISCRETE,
         about: "counts with discrete Gaussian noise of variance proxy SIGMA2",
         text: "SIGMA2[xCOUNT][@SHIFT]",
         form: Form::Numbers(|given| Ok(Law::DiscreteGaussian { sigma2: given("sigma2")? })),
@@ -53,7 +53,7 @@ pub const ENTRIES: [Entry; 16] = [
         form: Form::Numbers(|given| Ok(Law::DiscreteLaplace { epsilon: given("epsilon")? })),
     },
     Entry {
-        option: gaussian::KEY,
+        option: gaussian::CONTINUOUS,
         about: "numbers with continuous Gaussian noise of variance SIGMA2",
         text: "SIGMA2[xCOUNT][@SHIFT]",
         form: Form::Numbers(|given| Ok(Law::Gaussian { sigma2: given("sigma2")? })),
@@ -197,10 +197,10 @@ impl Entry {
 
 impl Law {
     /// The name in files of Poisson-sampled Gaussian noise.
-    pub const SAMPLED_KEY: &str = sampled_gaussian::KEY;
+    pub const SAMPLED_KEY: &str = gaussian::SAMPLED;
 
     /// The law of a file that names none.
-    pub const DEFAULT_KEY: &str = discrete_gaussian::KEY;
+    pub const DEFAULT_KEY: &str = gaussian::DISCRETE;
 
     /// The names of all laws in files, the default first.
     pub fn keys() -> impl Iterator<Item = &'static str> + Clone {

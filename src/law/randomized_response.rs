@@ -4,7 +4,7 @@
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::{Factor, Finite, Infinite, Mass},
     guarantee,
     shape::Shape,
@@ -56,16 +56,8 @@ impl<'a> Facts<'a> for RandomizedResponse<'a> {
         1
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.epsilon / factor)
-    }
-
-    fn factors(&self) -> Range {
-        guarantee::factors(self.epsilon)
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone().square()
+    fn growth(&self) -> Option<(Growth, Range)> {
+        guarantee::growth()
     }
 
     /// The true answer has loss epsilon, the neighbor's has -epsilon, and K - 2 others have none.

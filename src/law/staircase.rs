@@ -25,7 +25,7 @@ use rug::{Integer, Rational};
 use super::{
     changes::Changes,
     discrete_laplace::DiscreteLaplace,
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::{Factor, Finite, Infinite, Mass},
     shape::Shape,
 };
@@ -124,16 +124,8 @@ impl<'a> Facts<'a> for Staircase<'a> {
         MOST
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        Rational::from(self.epsilon / factor)
-    }
-
-    fn factors(&self) -> Range {
-        DiscreteLaplace { epsilon: self.epsilon }.factors()
-    }
-
-    fn rho_divisor(&self, factor: &Rational) -> Rational {
-        factor.clone().square()
+    fn growth(&self) -> Option<(Growth, Range)> {
+        DiscreteLaplace { epsilon: self.epsilon }.growth()
     }
 
     fn is_bounded(&self) -> bool {

@@ -6,7 +6,7 @@
 use rug::Rational;
 
 use super::{
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::{Finite, Infinite, Mass},
     shape::Shape,
 };
@@ -147,12 +147,8 @@ impl<'a, L: Facts<'a>> Facts<'a> for Truncated<L> {
         MOST_SHIFT
     }
 
-    fn parameter_times(&self, factor: &Rational) -> Rational {
-        self.of.parameter_times(factor)
-    }
-
-    fn factors(&self) -> Range {
-        self.of.factors()
+    fn growth(&self) -> Option<(Growth, Range)> {
+        self.of.growth()
     }
 
     /// Losses are in proportion to one over the scale of a Laplace, or the variance of a Gaussian; their rho is that of a largest loss.

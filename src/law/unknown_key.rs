@@ -19,10 +19,8 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     changes::Changes,
-    discrete_gaussian::{self, DiscreteGaussian},
     discrete_laplace::{self, DiscreteLaplace},
     facts::Facts,
-    finite::Finite,
     gaussian::{self, Gaussian},
     laplace::{self, Laplace},
     likelihoods::Likelihoods,
@@ -83,40 +81,27 @@ impl Ord for UnknownKey {
     }
 }
 
-/// An expression about the facts of the noise.
-macro_rules! of_noise {
-    ($noise:expr, $facts:ident => $value:expr) => {
-        match $noise {
-            KeyNoise::DiscreteLaplace(epsilon) => {
-                let $facts = DiscreteLaplace { epsilon };
-                $value
-            }
-            KeyNoise::DiscreteGaussian(sigma2) => {
-                let $facts = DiscreteGaussian { sigma2 };
-                $value
-            }
-            KeyNoise::Laplace(scale) => {
-                let $facts = Laplace { scale };
-                $value
-            }
-            KeyNoise::Gaussian(sigma2) => {
-                let $facts = Gaussian { sigma2 };
-                $value
-            }
+impl KeyNoise {
+    fn facts<'a>(&'a self) -> Box<dyn Facts<'a> + 'a> {
+        match self {
+            KeyNoise::DiscreteLaplace(epsilon) => Box::new(DiscreteLaplace { epsilon }),
+            KeyNoise::DiscreteGaussian(sigma2) => Box::new(Gaussian::discrete(sigma2)),
+            KeyNoise::Laplace(scale) => Box::new(Laplace { scale }),
+            KeyNoise::Gaussian(sigma2) => Box::new(Gaussian::continuous(sigma2)),
         }
-    };
+    }
 }
 
 impl UnknownKey {
     /// Keys with noise of the law of this name and parameter, shown from this threshold on. An error for other names.
     pub fn new(key: &str, parameter: Rational, threshold: Rational) -> Result<Self> {
-        let known = [discrete_laplace::KEY, discrete_gaussian::KEY, laplace::KEY, gaussian::KEY];
+        let known = [discrete_laplace::KEY, gaussian::DISCRETE, laplace::KEY, gaussian::CONTINUOUS];
         let label = format!("{key}:{}:{}", rational::display(&parameter), rational::display(&threshold));
         let noise = match key {
             discrete_laplace::KEY => KeyNoise::DiscreteLaplace(parameter),
-            discrete_gaussian::KEY => KeyNoise::DiscreteGaussian(parameter),
+            gaussian::DISCRETE => KeyNoise::DiscreteGaussian(parameter),
             laplace::KEY => KeyNoise::Laplace(parameter),
-            gaussian::KEY => KeyNoise::Gaussian(parameter),
+            gaussian::CONTINUOUS => KeyNoise::Gaussian(parameter),
             other => return Err(Error::unknown("law of keys", other, "there are", known)),
         };
         Ok(UnknownKey { noise, threshold, is_reversed: false, changes: Changes::Exactly, label })
@@ -322,8 +307,9 @@ impl<'a> Facts<'a> for &'a UnknownKey {
         KEY
     }
 
+    /// It does not grow: with more noise a key is shown at another rate, which a threshold of its own would have to make up for.
     fn parameter(&self) -> (&'static str, &'a Rational) {
-        of_noise!(&self.noise, facts => facts.parameter())
+        self.noise.facts().parameter()
     }
 
     fn others(&self) -> Vec<(&'static str, Rational)> {
@@ -340,7 +326,7 @@ impl<'a> Facts<'a> for &'a UnknownKey {
     }
 
     fn is_continuous(&self) -> bool {
-        of_noise!(&self.noise, facts => facts.is_continuous())
+        self.noise.facts().is_continuous()
     }
 
     fn check(&self) -> Result<()> {
@@ -350,16 +336,11 @@ impl<'a> Facts<'a> for &'a UnknownKey {
             let expected = "at most 10^6 for unknown keys, whose tail is summed";
             return Err(Error::out_of_range("sigma2", rational::display(sigma2), expected));
         }
-        of_noise!(&self.noise, facts => facts.check())
+        self.noise.facts().check()
     }
 
     fn most_shift(&self) -> u64 {
-        of_noise!(&self.noise, facts => facts.most_shift())
-    }
-
-    /// The same: with more noise a key is shown at another rate, which a threshold of its own would have to make up for.
-    fn parameter_times(&self, _: &Rational) -> Rational {
-        self.parameter().1.clone()
+        self.noise.facts().most_shift()
     }
 
     /// The larger of a new key's and a known one's.
@@ -369,7 +350,7 @@ impl<'a> Facts<'a> for &'a UnknownKey {
 
     fn rho(&self, shift: u64) -> Rational {
         let of = |(change, records)| {
-            let known = of_noise!(&self.noise, facts => facts.rho(change));
+            let known = self.noise.facts().rho(change);
             let new = self.new_key(change, Rounding::Up).map(|new| new.likelihoods().rho());
             new.map_or_else(|_| known.clone(), |new| new.max(known.clone())) / records
         };
@@ -378,7 +359,7 @@ impl<'a> Facts<'a> for &'a UnknownKey {
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
         let of = |(change, records)| {
-            let known = of_noise!(&self.noise, facts => facts.largest_loss(change))?;
+            let known = self.noise.facts().largest_loss(change)?;
             let new = self.new_key(change, Rounding::Up).ok().and_then(|new| new.likelihoods().largest_loss())?;
             Some(new.max(known) / records)
         };
@@ -386,15 +367,11 @@ impl<'a> Facts<'a> for &'a UnknownKey {
     }
 
     fn is_bounded(&self) -> bool {
-        of_noise!(&self.noise, facts => facts.is_bounded())
-    }
-
-    fn finite(&self, _: u64) -> Option<Finite> {
-        None
+        self.noise.facts().is_bounded()
     }
 
     fn precision_approx(&self) -> Rational {
-        of_noise!(&self.noise, facts => facts.precision_approx())
+        self.noise.facts().precision_approx()
     }
 }
 
