@@ -96,19 +96,7 @@ impl<'a> Explained<'a> {
 
     /// What each loss of the sum is of: a count, a step on a Poisson sample, or a term in place of another mechanism.
     fn term(&self) -> &'static str {
-        let is_count = |law: &Law| {
-            matches!(
-                law,
-                Law::DiscreteGaussian { .. }
-                    | Law::Gaussian { .. }
-                    | Law::DiscreteLaplace { .. }
-                    | Law::Laplace { .. }
-                    | Law::TruncatedLaplace { .. }
-                    | Law::TruncatedGaussian { .. }
-                    | Law::Staircase { .. }
-                    | Law::Table(_)
-            )
-        };
+        let is_count = |law: &Law| law.is_symmetric_noise() || matches!(law, Law::Table(_));
         let all = |is: &dyn Fn(&Law) -> bool| self.subject.queries.iter().all(|query| is(&query.counts.law));
         match (all(&is_count), all(&Law::is_sampled)) {
             (true, _) => "count",

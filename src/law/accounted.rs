@@ -21,18 +21,7 @@ impl Law {
             Law::UnknownKey(keys) => format!("{self}, reversed {}", keys.is_reversed()),
             Law::Responses(responses) => rounded("responses", responses.parts()),
             Law::Outcomes(outcomes) => rounded("outcomes", outcomes.parts()),
-            Law::DiscreteGaussian { .. }
-            | Law::Gaussian { .. }
-            | Law::SampledGaussian { .. }
-            | Law::DiscreteLaplace { .. }
-            | Law::Laplace { .. }
-            | Law::TruncatedLaplace { .. }
-            | Law::TruncatedGaussian { .. }
-            | Law::Staircase { .. }
-            | Law::RandomizedResponse { .. }
-            | Law::BoundedRange { .. }
-            | Law::Pure { .. }
-            | Law::Approximate { .. } => self.to_string(),
+            _ => self.to_string(),
         }
     }
 }

@@ -50,12 +50,8 @@ impl BoundedRange<'_> {
 }
 
 impl<'a> Facts<'a> for BoundedRange<'a> {
-    fn name(&self) -> &'static str {
-        "bounded range"
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
+    fn names(&self) -> [&'static str; 2] {
+        ["bounded range", KEY]
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
@@ -76,10 +72,6 @@ impl<'a> Facts<'a> for BoundedRange<'a> {
 
     fn growth(&self) -> Option<(Growth, Range)> {
         guarantee::growth()
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {

@@ -37,12 +37,8 @@ impl DiscreteLaplace<'_> {
 }
 
 impl<'a> Facts<'a> for DiscreteLaplace<'a> {
-    fn name(&self) -> &'static str {
-        "discrete Laplace"
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
+    fn names(&self) -> [&'static str; 2] {
+        ["discrete Laplace", KEY]
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
@@ -59,10 +55,6 @@ impl<'a> Facts<'a> for DiscreteLaplace<'a> {
 
     fn growth(&self) -> Option<(Growth, Range)> {
         Some((Growth::Inverse, Range::new(LEAST, MOST)))
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {

@@ -36,16 +36,13 @@ pub(super) enum Growth {
 
 /// The facts that every law provides. Shifts are the integers by which neighbors move a count.
 pub(super) trait Facts<'a> {
-    /// In words, as in "discrete Gaussian noise".
-    fn name(&self) -> &'static str;
+    /// Its name in words, as in "discrete Gaussian noise"; and that in files, options and certificates.
+    fn names(&self) -> [&'static str; 2];
 
     /// In words in place of parameters, where it has none.
     fn label(&self) -> Option<&'a str> {
         None
     }
-
-    /// In files, options and certificates.
-    fn key(&self) -> &'static str;
 
     /// The name and the value of its parameter: the one that changes where there is to be more noise. One for a law by its masses, which has none.
     fn parameter(&self) -> (&'static str, &'a Rational) {
@@ -149,7 +146,7 @@ pub(super) trait Facts<'a> {
 
     /// Whether losses that are finite have a largest one.
     fn is_bounded(&self) -> bool {
-        self.finite(1).is_some()
+        self.largest_loss(1).is_some()
     }
 
     /// Whether its losses are few of very many multiples of their common step.

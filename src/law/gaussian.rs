@@ -54,19 +54,11 @@ impl<'a> Gaussian<'a> {
 }
 
 impl<'a> Facts<'a> for Gaussian<'a> {
-    fn name(&self) -> &'static str {
+    fn names(&self) -> [&'static str; 2] {
         match self.kind {
-            Kind::Discrete => "discrete Gaussian",
-            Kind::Continuous => "Gaussian",
-            Kind::Sampled { .. } => "Poisson-sampled Gaussian",
-        }
-    }
-
-    fn key(&self) -> &'static str {
-        match self.kind {
-            Kind::Discrete => DISCRETE,
-            Kind::Continuous => CONTINUOUS,
-            Kind::Sampled { .. } => SAMPLED,
+            Kind::Discrete => ["discrete Gaussian", DISCRETE],
+            Kind::Continuous => ["Gaussian", CONTINUOUS],
+            Kind::Sampled { .. } => ["Poisson-sampled Gaussian", SAMPLED],
         }
     }
 

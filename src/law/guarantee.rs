@@ -46,12 +46,8 @@ pub(super) fn growth() -> Option<(Growth, Range)> {
 }
 
 impl<'a> Facts<'a> for Guarantee<'a> {
-    fn name(&self) -> &'static str {
-        if self.delta.is_some() { "approximate DP" } else { "pure DP" }
-    }
-
-    fn key(&self) -> &'static str {
-        if self.delta.is_some() { APPROXIMATE } else { PURE }
+    fn names(&self) -> [&'static str; 2] {
+        if self.delta.is_some() { ["approximate DP", APPROXIMATE] } else { ["pure DP", PURE] }
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {

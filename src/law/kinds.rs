@@ -138,13 +138,13 @@ macro_rules! of_law {
             Law::Laplace { scale } => of_law!(@ $facts = Laplace { scale } => $value),
             Law::BoundedRange { epsilon } => of_law!(@ $facts = BoundedRange { epsilon } => $value),
             Law::TruncatedLaplace { epsilon, bound } => {
-                let (name, key) = ("truncated discrete Laplace", truncated::LAPLACE);
-                let $facts = Truncated { of: DiscreteLaplace { epsilon }, name, key, bound: *bound };
+                let names = ["truncated discrete Laplace", truncated::LAPLACE];
+                let $facts = Truncated { of: DiscreteLaplace { epsilon }, names, bound: *bound };
                 $value
             }
             Law::TruncatedGaussian { sigma2, bound } => {
-                let (name, key) = ("truncated discrete Gaussian", truncated::GAUSSIAN);
-                let $facts = Truncated { of: Gaussian::discrete(sigma2), name, key, bound: *bound };
+                let names = ["truncated discrete Gaussian", truncated::GAUSSIAN];
+                let $facts = Truncated { of: Gaussian::discrete(sigma2), names, bound: *bound };
                 $value
             }
             Law::Staircase { epsilon, period, first, changes } => {
@@ -171,7 +171,7 @@ macro_rules! of_law {
 impl Law {
     /// The name in words, as in "discrete Gaussian noise".
     pub fn name(&self) -> &'static str {
-        of_law!(self, facts => facts.name())
+        of_law!(self, facts => facts.names()[0])
     }
 
     /// Its description: "discrete Laplace noise", "pure DP".
@@ -186,7 +186,7 @@ impl Law {
 
     /// The name in files, options and certificates.
     pub fn key(&self) -> &'static str {
-        of_law!(self, facts => facts.key())
+        of_law!(self, facts => facts.names()[1])
     }
 
     /// The name of the parameter: sigma2 or epsilon.
@@ -250,6 +250,12 @@ impl Law {
     /// The variance proxy sigma2 of discrete Gaussian noise; `None` for other noise.
     pub fn discrete_sigma2(&self) -> Option<&Rational> {
         self.sigma2().filter(|_| !self.is_continuous())
+    }
+
+    /// Whether it is noise of a scale, added to every true count alike and symmetric about 0.
+    pub fn is_symmetric_noise(&self) -> bool {
+        // A sum over a sample is a share of the true one; an answer depends on the true one; of a guarantee the noise is not known.
+        self.has_scale() && !self.is_sampled() && !self.is_guarantee()
     }
 
     /// Whether the noise is on the real line.

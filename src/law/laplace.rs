@@ -35,12 +35,8 @@ impl Laplace<'_> {
 }
 
 impl<'a> Facts<'a> for Laplace<'a> {
-    fn name(&self) -> &'static str {
-        "Laplace"
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
+    fn names(&self) -> [&'static str; 2] {
+        ["Laplace", KEY]
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
@@ -64,10 +60,6 @@ impl<'a> Facts<'a> for Laplace<'a> {
 
     fn growth(&self) -> Option<(Growth, Range)> {
         Some((Growth::Scale, Range::new(LEAST, MOST)))
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 
     fn largest_loss(&self, shift: u64) -> Option<Rational> {

@@ -105,12 +105,8 @@ impl Outcomes {
 }
 
 impl<'a> Facts<'a> for &'a Outcomes {
-    fn name(&self) -> &'static str {
-        "one direction of a pair of hypotheses"
-    }
-
-    fn key(&self) -> &'static str {
-        "outcomes"
+    fn names(&self) -> [&'static str; 2] {
+        ["one direction of a pair of hypotheses", "outcomes"]
     }
 
     fn is_guarantee(&self) -> bool {

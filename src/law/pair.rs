@@ -132,16 +132,12 @@ impl Pair {
 }
 
 impl<'a> Facts<'a> for &'a Pair {
-    fn name(&self) -> &'static str {
-        "pair of hypotheses"
+    fn names(&self) -> [&'static str; 2] {
+        ["pair of hypotheses", KEY]
     }
 
     fn label(&self) -> Option<&'a str> {
         Some(&self.name)
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
     }
 
     fn is_guarantee(&self) -> bool {

@@ -243,16 +243,12 @@ impl PerturbationTable {
 }
 
 impl<'a> Facts<'a> for &'a PerturbationTable {
-    fn name(&self) -> &'static str {
-        "cell-key"
+    fn names(&self) -> [&'static str; 2] {
+        ["cell-key", KEY]
     }
 
     fn label(&self) -> Option<&'a str> {
         Some(&self.name)
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
     }
 
     /// Never: which rows count depends on the data.

@@ -23,12 +23,8 @@ pub(super) struct RandomizedResponse<'a> {
 }
 
 impl<'a> Facts<'a> for RandomizedResponse<'a> {
-    fn name(&self) -> &'static str {
-        "randomized response"
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
+    fn names(&self) -> [&'static str; 2] {
+        ["randomized response", KEY]
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {

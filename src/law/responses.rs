@@ -151,12 +151,8 @@ fn floor(value: &Float) -> Integer {
 }
 
 impl<'a> Facts<'a> for &'a Responses {
-    fn name(&self) -> &'static str {
-        "a mixture of randomized responses"
-    }
-
-    fn key(&self) -> &'static str {
-        "responses"
+    fn names(&self) -> [&'static str; 2] {
+        ["a mixture of randomized responses", "responses"]
     }
 
     fn is_guarantee(&self) -> bool {
@@ -164,10 +160,6 @@ impl<'a> Facts<'a> for &'a Responses {
     }
 
     fn is_listed(&self) -> bool {
-        true
-    }
-
-    fn is_bounded(&self) -> bool {
         true
     }
 

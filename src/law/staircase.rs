@@ -88,12 +88,8 @@ impl Staircase<'_> {
 }
 
 impl<'a> Facts<'a> for Staircase<'a> {
-    fn name(&self) -> &'static str {
-        "staircase"
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
+    fn names(&self) -> [&'static str; 2] {
+        ["staircase", KEY]
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {
@@ -126,10 +122,6 @@ impl<'a> Facts<'a> for Staircase<'a> {
 
     fn growth(&self) -> Option<(Growth, Range)> {
         DiscreteLaplace { epsilon: self.epsilon }.growth()
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 
     /// As many stairs as there can be within the shift, as from the last value of the first one.

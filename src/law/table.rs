@@ -217,16 +217,12 @@ impl NoiseTable {
 }
 
 impl<'a> Facts<'a> for &'a NoiseTable {
-    fn name(&self) -> &'static str {
-        "tabulated"
+    fn names(&self) -> [&'static str; 2] {
+        ["tabulated", KEY]
     }
 
     fn label(&self) -> Option<&'a str> {
         Some(&self.name)
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
     }
 
     fn has_infinite_loss(&self) -> bool {

@@ -24,8 +24,7 @@ const MOST_SHIFT: u64 = 1000;
 /// The law that is truncated, with its facts.
 pub(super) struct Truncated<L> {
     pub of: L,
-    pub name: &'static str,
-    pub key: &'static str,
+    pub names: [&'static str; 2],
     pub bound: u64,
 }
 
@@ -108,12 +107,8 @@ impl<L> Truncated<L> {
 }
 
 impl<'a, L: Facts<'a>> Facts<'a> for Truncated<L> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn key(&self) -> &'static str {
-        self.key
+    fn names(&self) -> [&'static str; 2] {
+        self.names
     }
 
     fn parameter(&self) -> (&'static str, &'a Rational) {

@@ -295,16 +295,12 @@ fn weights_from(sigma2: &Rational, k: &Rational) -> Enclosure {
 }
 
 impl<'a> Facts<'a> for &'a UnknownKey {
-    fn name(&self) -> &'static str {
-        "thresholded"
+    fn names(&self) -> [&'static str; 2] {
+        ["thresholded", KEY]
     }
 
     fn label(&self) -> Option<&'a str> {
         Some(&self.label)
-    }
-
-    fn key(&self) -> &'static str {
-        KEY
     }
 
     /// It does not grow: with more noise a key is shown at another rate, which a threshold of its own would have to make up for.

@@ -99,63 +99,19 @@ pub(super) fn utility(figures: &Figures) -> Vec<Block> {
 
 /// Whether a record moves a count by a number that the account is for. A guarantee, an answer and a list of outcomes are about one record as they stand.
 pub(super) fn has_sensitivity(law: &Law) -> bool {
-    match law {
-        Law::DiscreteGaussian { .. }
-        | Law::Gaussian { .. }
-        | Law::SampledGaussian { .. }
-        | Law::DiscreteLaplace { .. }
-        | Law::Laplace { .. }
-        | Law::TruncatedLaplace { .. }
-        | Law::TruncatedGaussian { .. }
-        | Law::Staircase { .. }
-        | Law::Table(_)
-        | Law::Perturbation(_)
-        | Law::UnknownKey(_) => true,
-        Law::RandomizedResponse { .. }
-        | Law::Pair(_)
-        | Law::Responses(_)
-        | Law::Outcomes(_)
-        | Law::BoundedRange { .. }
-        | Law::Pure { .. }
-        | Law::Approximate { .. } => false,
-    }
-}
-
-/// Whether it is noise that is added to every true count alike, with a law that is symmetric about 0.
-fn is_symmetric(law: &Law) -> bool {
-    match law {
-        Law::DiscreteGaussian { .. }
-        | Law::Gaussian { .. }
-        | Law::DiscreteLaplace { .. }
-        | Law::Laplace { .. }
-        | Law::TruncatedLaplace { .. }
-        | Law::TruncatedGaussian { .. }
-        | Law::Staircase { .. } => true,
-        // A sum over a sample is a share of the true one; an answer depends on the true one; of a guarantee the noise is not known.
-        Law::SampledGaussian { .. }
-        | Law::RandomizedResponse { .. }
-        | Law::Table(_)
-        | Law::Pair(_)
-        | Law::Perturbation(_)
-        | Law::UnknownKey(_)
-        | Law::Responses(_)
-        | Law::Outcomes(_)
-        | Law::BoundedRange { .. }
-        | Law::Pure { .. }
-        | Law::Approximate { .. } => false,
-    }
+    !law.is_guarantee()
 }
 
 /// Bias of the noise.
 pub(super) fn bias(figures: &Figures) -> Vec<Block> {
     let all = |of: &dyn Fn(&Law) -> bool| figures.queries.iter().all(|line| of(&line.query.counts.law));
     let mut said = Vec::new();
-    if all(&is_symmetric) {
+    if all(&Law::is_symmetric_noise) {
         said.push(text(
             "The noise is symmetric about 0, so that a noisy count has no statistical bias before post-processing.",
         ));
     }
-    if all(&|law| is_symmetric(law) || matches!(law, Law::Table(_))) {
+    if all(&|law| law.is_symmetric_noise() || matches!(law, Law::Table(_))) {
         said.push(text(
             "The noise has the same size in a large group as in a small one. Relative errors, and the errors of ratios and ranks, are therefore larger for \
              small groups.",
