@@ -6,6 +6,7 @@ use super::{
     sum::{SampledSum, power},
     table::{MOST_POINTS, Table},
 };
+use crate::numeric::halving::golden_section;
 
 /// Which of two complementary numbers the contour encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,29 +96,16 @@ impl Search<'_> {
 
     /// The saddle point: the lowest of the heights, which are convex in c.
     pub(super) fn saddle(&self) -> f64 {
-        const GOLDEN: f64 = 0.618_033_988_749_894_9;
-        let (mut low, mut high) = match self.side {
-            Side::Delta => (-9.0_f64, 12.0_f64),
-            Side::Complement => (-30.0, 30.0),
-        };
         let height = |u: f64| {
             let height = self.ln_height(self.place(u));
             if height.is_nan() { f64::INFINITY } else { height }
         };
-        let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
-        let (mut of_a, mut of_b) = (height(a), height(b));
-        while high - low > 0.02 {
-            if of_a <= of_b {
-                (high, b, of_b) = (b, a, of_a);
-                a = high - GOLDEN * (high - low);
-                of_a = height(a);
-            } else {
-                (low, a, of_a) = (a, b, of_b);
-                b = low + GOLDEN * (high - low);
-                of_b = height(b);
-            }
-        }
-        self.place((low + high) / 2.0)
+        // To 0.02 in u.
+        let (range, rounds) = match self.side {
+            Side::Delta => ([-9.0, 12.0], 15),
+            Side::Complement => ([-30.0, 30.0], 17),
+        };
+        self.place(golden_section(range, rounds, height))
     }
 
     /// ln of the answer, by the saddle point: integral of the height over t as of a Gaussian.
