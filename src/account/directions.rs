@@ -71,30 +71,25 @@ impl OneWay {
     }
 
     fn evaluator(&self, stop: &Stop) -> Evaluator {
-        let finite = || {
-            let [below, above] = [&self.below, &self.above].map(|sum| sum.evaluator().until(stop));
-            match &self.uniform {
-                Some(both) => Evaluator::Uniform(Box::new(UniformEvaluator::new(both.clone(), [below, above], stop))),
-                None => Evaluator::Between(Box::new([below, above].map(|one| Evaluator::Sum(Box::new(one))))),
+        let of = |sum: &LossSum| sum.evaluator().until(stop);
+        let finite = |sum: Option<&LossSum>| match (&self.uniform, sum) {
+            (Some(both), _) => Evaluator::Uniform(Box::new(UniformEvaluator::new(
+                both.clone(),
+                [of(&self.below), of(&self.above)],
+                stop,
+            ))),
+            (None, Some(sum)) => Evaluator::Sum(Box::new(of(sum))),
+            (None, None) => {
+                Evaluator::Between(Box::new([&self.below, &self.above].map(|sum| Evaluator::Sum(Box::new(of(sum))))))
             }
-        };
-        let beside = |finite: Evaluator, infinite: Option<InfiniteLoss>| match infinite {
-            Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
-            None => finite,
         };
         let [least, most] = [&self.below, &self.above].map(LossSum::infinite_loss);
         if least == most {
-            return beside(finite(), most);
+            return finite(None).beside(most);
         }
         // Each end has the probability of its own pair: that of the larger one bounds nothing from below, and with it a finite loss is smaller.
-        let of_one = |sum: &LossSum, infinite| {
-            let own = match &self.uniform {
-                Some(_) => finite(),
-                None => Evaluator::Sum(Box::new(sum.evaluator().until(stop))),
-            };
-            beside(own, infinite)
-        };
-        Evaluator::Between(Box::new([of_one(&self.below, least), of_one(&self.above, most)]))
+        let ends = [finite(Some(&self.below)).beside(least), finite(Some(&self.above)).beside(most)];
+        Evaluator::Between(Box::new(ends))
     }
 
     /// The outcomes of infinite loss, with the least and the largest probability that they may have.

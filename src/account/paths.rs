@@ -79,13 +79,20 @@ impl Whole {
     }
 }
 
+/// An expression about the account of a release.
+macro_rules! of_whole {
+    ($whole:expr, $account:ident => $value:expr) => {
+        match $whole {
+            Whole::Composition($account) => $value,
+            Whole::WorstPath($account) => $value,
+            Whole::ManyWays($account) => $value,
+        }
+    };
+}
+
 impl Account for Whole {
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        match self {
-            Whole::Composition(one) => one.infinite_loss(),
-            Whole::WorstPath(worst) => worst.infinite_loss(),
-            Whole::ManyWays(many) => many.infinite_loss(),
-        }
+        of_whole!(self, account => account.infinite_loss())
     }
 
     fn rho(&self) -> Rho {
@@ -97,19 +104,11 @@ impl Account for Whole {
     }
 
     fn evaluator(&self) -> Evaluator {
-        match self {
-            Whole::Composition(one) => one.evaluator(),
-            Whole::WorstPath(worst) => worst.evaluator(),
-            Whole::ManyWays(many) => many.evaluator(),
-        }
+        of_whole!(self, account => account.evaluator())
     }
 
     fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
-        match self {
-            Whole::Composition(one) => one.tradeoff_by(evaluator, alpha, digits),
-            Whole::WorstPath(worst) => worst.tradeoff_by(evaluator, alpha, digits),
-            Whole::ManyWays(many) => many.tradeoff_by(evaluator, alpha, digits),
-        }
+        of_whole!(self, account => account.tradeoff_by(evaluator, alpha, digits))
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
@@ -121,34 +120,19 @@ impl Account for Whole {
     }
 
     fn extremes(&self) -> Result<Vec<Composition>> {
-        match self {
-            Whole::Composition(one) => one.extremes(),
-            Whole::WorstPath(worst) => worst.extremes(),
-            Whole::ManyWays(many) => many.extremes(),
-        }
+        of_whole!(self, account => account.extremes())
     }
 
     fn single(&self) -> Option<&Composition> {
-        match self {
-            Whole::Composition(one) => Some(one),
-            Whole::WorstPath(_) | Whole::ManyWays(_) => None,
-        }
+        of_whole!(self, account => account.single())
     }
 
     fn defined(&self) -> Option<&Defined> {
-        match self {
-            Whole::Composition(one) => one.defined(),
-            Whole::WorstPath(worst) => worst.defined(),
-            Whole::ManyWays(_) => None,
-        }
+        of_whole!(self, account => account.defined())
     }
 
     fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {
-        match self {
-            Whole::Composition(one) => one.representative(epsilon),
-            Whole::WorstPath(worst) => worst.representative(epsilon),
-            Whole::ManyWays(many) => many.representative(epsilon),
-        }
+        of_whole!(self, account => account.representative(epsilon))
     }
 }
 
@@ -288,21 +272,21 @@ impl WorstPath {
     /// The largest delta(epsilon) for more than twelve digits, where many pairs may be close to the largest: each of these pairs is
     /// evaluated separately.
     pub fn delta_one_by_one(&self, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
-        self.family_evaluator().hockey_stick_one_by_one(epsilon, digits)
+        self.family_evaluator(&self.family).hockey_stick_one_by_one(epsilon, digits)
     }
 
     /// The losses that are finite.
     fn evaluator_of_finite(&self) -> Evaluator {
-        let of = |family: &Arc<Family>| FamilyEvaluator::new(Arc::clone(family)).until(&self.stop);
-        let own = Evaluator::Family(Box::new(of(&self.family)));
+        let of = |family| Evaluator::Family(Box::new(self.family_evaluator(family)));
+        let own = of(&self.family);
         match &self.below {
-            Some(below) => Evaluator::Between(Box::new([Evaluator::Family(Box::new(of(below))), own])),
+            Some(below) => Evaluator::Between(Box::new([of(below), own])),
             None => own,
         }
     }
 
-    fn family_evaluator(&self) -> FamilyEvaluator {
-        FamilyEvaluator::new(Arc::clone(&self.family)).until(&self.stop)
+    fn family_evaluator(&self, family: &Arc<Family>) -> FamilyEvaluator {
+        FamilyEvaluator::new(Arc::clone(family)).until(&self.stop)
     }
 }
 
@@ -323,11 +307,7 @@ impl Account for WorstPath {
 
     /// The largest hockey stick of all pairs; answers name the pair that attains it.
     fn evaluator(&self) -> Evaluator {
-        let finite = self.evaluator_of_finite();
-        match self.infinite_loss() {
-            Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
-            None => finite,
-        }
+        self.evaluator_of_finite().beside(self.infinite_loss())
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {

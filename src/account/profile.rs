@@ -65,13 +65,7 @@ pub trait Account: Sync {
         alpha: &Rational,
         digits: u32,
     ) -> Result<Option<[Answer; 2]>> {
-        let both = tradeoff::of_directions(&losses(self), evaluator, alpha, digits)?;
-        let both = confirmed_both(self, both, |defined, direction, answer| {
-            defined.confirmed_tradeoff_of(direction, alpha, answer, digits)
-        })?;
-        let Some([remove, add]) = both else { return Ok(None) };
-        let of = |direction, answer| self.settled_type_two(Some(direction), alpha, answer, digits);
-        Ok(Some([of(Direction::Remove, remove)?, of(Direction::Add, add)?]))
+        Direction::both(|direction| self.tradeoff_of_direction_by(evaluator, direction, alpha, digits))
     }
 
     /// The same of one direction alone.
@@ -162,11 +156,8 @@ pub trait Account: Sync {
 
     /// A second enclosure of delta(epsilon): by the evaluator's means ([`Evaluator::second_hockey_stick`]), and by the definition of the mechanism where that is known. `leader` as there.
     fn second_delta(&self, evaluator: &Evaluator, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
-        let second = evaluator.second_hockey_stick(epsilon, leader)?;
-        match self.defined().and_then(|defined| defined.delta(epsilon)) {
-            Some(own) => second.and_by_definition(&own),
-            None => Ok(second.not_by_definition()),
-        }
+        let own = self.defined().and_then(|defined| defined.delta(epsilon));
+        evaluator.second_hockey_stick(epsilon, leader)?.compared(own.as_ref())
     }
 
     /// The same of the trade-off function ([`Evaluator::second_tradeoff`]).
@@ -176,11 +167,8 @@ pub trait Account: Sync {
         alpha: &Rational,
         leader: Option<Pair>,
     ) -> Result<SecondEnclosure> {
-        let second = evaluator.second_tradeoff(alpha, leader)?;
-        match self.defined().and_then(|defined| defined.tradeoff(alpha)) {
-            Some(own) => second.and_by_definition(&own),
-            None => Ok(second.not_by_definition()),
-        }
+        let own = self.defined().and_then(|defined| defined.tradeoff(alpha));
+        evaluator.second_tradeoff(alpha, leader)?.compared(own.as_ref())
     }
 
     /// A second enclosure of the epsilon at delta, by second enclosures of delta ([`Account::second_delta`]) near a first answer. The first
@@ -255,18 +243,19 @@ pub trait Account: Sync {
     /// Where the pair of neighbors is not symmetric: the epsilon of each direction, a record that is removed and one that is added. That of the account is the
     /// larger.
     fn epsilon_of_directions(&self, delta: &Delta, digits: u32) -> Result<Option<[Answer; 2]>> {
-        let both = self.evaluator().of_directions(|one| epsilon_alone(self, one, delta, digits))?;
-        confirmed_both(self, both, |defined, direction, answer| {
-            defined.confirms_epsilon_of(direction, delta, &answer).map(|()| answer)
-        })
+        let evaluator = self.evaluator();
+        let of = |direction, one: &Evaluator| {
+            confirmed(self, epsilon_alone(self, one, delta, digits)?, |defined, answer| {
+                defined.confirms_epsilon_of(direction, delta, &answer).map(|()| answer)
+            })
+        };
+        Direction::both(|direction| evaluator.of_direction(direction, |one| of(direction, one)))
     }
 
     /// The same of delta(epsilon).
     fn delta_of_directions(&self, epsilon: &Epsilon, digits: u32) -> Result<Option<[Answer; 2]>> {
-        let both = self.evaluator().of_directions(|one| delta_alone(self, one, epsilon, digits))?;
-        confirmed_both(self, both, |defined, direction, answer| {
-            defined.confirmed_delta_of(direction, epsilon, answer, digits)
-        })
+        let evaluator = self.evaluator();
+        Direction::both(|direction| self.delta_of_direction_by(&evaluator, direction, epsilon, digits))
     }
 
     /// The same of one direction alone, by an evaluator of this account.
@@ -277,11 +266,11 @@ pub trait Account: Sync {
         epsilon: &Epsilon,
         digits: u32,
     ) -> Result<Option<Answer>> {
-        let answer = evaluator.of_direction(direction, |one| delta_alone(self, one, epsilon, digits))?;
-        let of_one = |answer| {
-            confirmed(self, answer, |defined, answer| defined.confirmed_delta_of(direction, epsilon, answer, digits))
-        };
-        answer.map(of_one).transpose()
+        evaluator.of_direction(direction, |one| {
+            confirmed(self, delta_alone(self, one, epsilon, digits)?, |defined, answer| {
+                defined.confirmed_delta_of(direction, epsilon, answer, digits)
+            })
+        })
     }
 
     /// The privacy profile at the given points, on all cores.
@@ -406,17 +395,6 @@ fn confirmed(
     }
 }
 
-/// The same of both directions.
-fn confirmed_both(
-    account: &(impl Account + ?Sized),
-    both: Option<[Answer; 2]>,
-    by: impl Fn(&Defined, Direction, Answer) -> Result<Answer>,
-) -> Result<Option<[Answer; 2]>> {
-    let Some([remove, add]) = both else { return Ok(None) };
-    let of = |direction, answer| confirmed(account, answer, |defined, answer| by(defined, direction, answer));
-    Ok(Some([of(Direction::Remove, remove)?, of(Direction::Add, add)?]))
-}
-
 fn losses(account: &(impl Account + ?Sized)) -> Losses {
     Losses { rho: account.rho().to_f64(), infinite: account.infinite_loss() }
 }
@@ -533,18 +511,13 @@ impl Account for Composition {
         if let Some(both) = self.directions_evaluator() {
             return Evaluator::Directions(Box::new(both));
         }
-        let above = || Evaluator::Sum(Box::new(self.loss_evaluator()));
+        let of = |one: &Composition| Evaluator::Sum(Box::new(one.loss_evaluator()));
         let finite = match (self.uniform_evaluator(), self.below()) {
             (Some(uniform), _) => Evaluator::Uniform(Box::new(uniform)),
-            (None, Some(below)) => {
-                Evaluator::Between(Box::new([Evaluator::Sum(Box::new(below.loss_evaluator())), above()]))
-            }
-            (None, None) => above(),
+            (None, Some(below)) => Evaluator::Between(Box::new([of(&below), of(self)])),
+            (None, None) => of(self),
         };
-        match self.infinite_loss() {
-            Some(infinite) => Evaluator::Infinite(Box::new(finite), infinite),
-            None => finite,
-        }
+        finite.beside(self.infinite_loss())
     }
 
     fn tradeoff_by(&self, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {

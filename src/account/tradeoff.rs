@@ -105,8 +105,9 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn by(composition: &Composition, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
     check_alpha(alpha)?;
-    if let Some(both) = of_directions(&Losses::of(composition), evaluator, alpha, digits)? {
-        let [remove, add] = both;
+    let losses = Losses::of(composition);
+    let both = Direction::both(|direction| of_direction(&losses, evaluator, direction, alpha, digits))?;
+    if let Some([remove, add]) = both {
         return Ok(answer::smaller(remove, add, digits));
     }
     match evaluator {
@@ -187,19 +188,8 @@ pub(super) fn hull_of_directions(
     source_of_both(evaluator).map(|source| hull(of, source, alpha, digits)).transpose()
 }
 
-/// f(alpha) of each direction of a pair that is not symmetric: tests of the second hypothesis against the first, as of absence against presence where a record
-/// is removed, and the other way round. `None` of a symmetric pair.
-pub(super) fn of_directions(
-    of: &Losses,
-    evaluator: &Evaluator,
-    alpha: &Rational,
-    digits: u32,
-) -> Result<Option<[Answer; 2]>> {
-    let [remove, add] = Direction::ALL.map(|direction| of_direction(of, evaluator, direction, alpha, digits));
-    Ok(remove?.zip(add?).map(|(remove, add)| [remove, add]))
-}
-
-/// The same of one of them.
+/// f(alpha) of one direction of a pair that is not symmetric: tests of the second hypothesis against the first, as of absence against presence where a record
+/// is removed, or the other way round. `None` of a symmetric pair.
 pub(super) fn of_direction(
     of: &Losses,
     evaluator: &Evaluator,

@@ -41,6 +41,12 @@ impl Direction {
             Direction::Add => add,
         }
     }
+
+    /// The answers for both, where there are any.
+    pub(crate) fn both<T>(of: impl Fn(Direction) -> Result<Option<T>>) -> Result<Option<[T; 2]>> {
+        let [remove, add] = Direction::ALL.map(of);
+        Ok(remove?.zip(add?).map(|(remove, add)| [remove, add]))
+    }
 }
 
 /// The likelihood ratios p / q that both hypotheses can have, with the probability p of each, and the probabilities of all other outcomes.

@@ -77,6 +77,14 @@ enum Asked {
 }
 
 impl Evaluator {
+    /// With infinite losses, if there are any, beside its own.
+    pub(crate) fn beside(self, infinite: Option<InfiniteLoss>) -> Evaluator {
+        match infinite {
+            Some(infinite) => Evaluator::Infinite(Box::new(self), infinite),
+            None => self,
+        }
+    }
+
     /// The parts that it is made of: what infinite losses are beside, both ends, or those of which it is the largest.
     pub(crate) fn parts(&self) -> &[Evaluator] {
         match self {
@@ -104,12 +112,7 @@ impl Evaluator {
         }
     }
 
-    /// The answer for each direction.
-    pub fn of_directions<T>(&self, answer: impl Fn(&Evaluator) -> Result<T>) -> Result<Option<[T; 2]>> {
-        self.with_directions(|[remove, add]| Ok([answer(remove)?, answer(add)?]))
-    }
-
-    /// The answer for one direction alone.
+    /// An answer for one direction alone.
     pub fn of_direction<T>(
         &self,
         direction: Direction,

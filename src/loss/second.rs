@@ -160,16 +160,14 @@ impl SecondEnclosure {
         SecondEnclosure { value: self.value.max(&other.value), ..other }
     }
 
-    /// The intersection with an enclosure that follows from the definition of the mechanism.
-    pub(crate) fn and_by_definition(self, own: &Enclosure) -> Result<Self> {
+    /// The intersection with an enclosure that follows from the definition of the mechanism. `None` where that was not listed, so that it was not compared with it.
+    pub(crate) fn compared(self, own: Option<&Enclosure>) -> Result<Self> {
         const WHAT: &str = "a second enclosure, by moments of the loss and by the definition of the mechanism";
+        let Some(own) = own else {
+            return Ok(SecondEnclosure { note: Some(self.note.unwrap_or(Self::NOT_COMPARED)), ..self });
+        };
         let value = self.value.meet(own).ok_or(Error::Contradiction { what: WHAT })?;
         Ok(SecondEnclosure { value, by: Means::Definition, note: None })
-    }
-
-    /// The same where the definition of the mechanism was not listed, so that it was not compared with it.
-    pub(crate) fn not_by_definition(self) -> Self {
-        SecondEnclosure { note: Some(self.note.unwrap_or(Self::NOT_COMPARED)), ..self }
     }
 
     /// Refuses a certified value that it excludes.
