@@ -35,19 +35,6 @@ const TENURE: usize = 15;
 /// The largest code of a combination of six races.
 const MOST_RACE: u64 = 63;
 
-/// The household in a correct row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Household {
-    /// The type, 1 to 5.
-    pub household_type: u8,
-    /// The tenure, 1 to 4.
-    pub tenure: u8,
-    /// The block, by its index in the geography; `None` in a state that no pass tabulates, whose blocks may be missing from the geography.
-    pub block: Option<u32>,
-    /// The codes of the householder, packed for [`Combination::unpack`](super::Combination::unpack).
-    pub combination: u128,
-}
-
 /// The rules of a household record, for rows from any source.
 #[derive(Clone, Debug)]
 pub struct HouseholdCheck<'a> {
@@ -61,37 +48,40 @@ impl<'a> HouseholdCheck<'a> {
         HouseholdCheck { scope, common: CommonRules::new(file, &HOUSEHOLD_HEADINGS, scope, specification, geography) }
     }
 
-    /// The household in a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
-    #[inline]
-    pub fn check(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<Household> {
-        let household = self.household(fields);
-        if household.is_none() {
-            self.find_violations(line, fields, report);
-        }
-        household
+    /// Whether a pass tabulates the state of a block.
+    fn is_tabulated(&self, geoid: u64) -> bool {
+        self.scope.pass_of(geoid / 10_u64.pow(13)).is_some()
+    }
+}
+
+impl RecordRules for HouseholdCheck<'_> {
+    fn file(&self) -> &str {
+        &self.common.file
+    }
+
+    fn headings(&self) -> &'static [&'static str] {
+        &HOUSEHOLD_HEADINGS
+    }
+
+    fn geography(&self) -> &Geography {
+        self.common.geography
     }
 
     #[inline]
-    fn household(&self, fields: &[&[u8]]) -> Option<Household> {
+    fn record(&self, fields: &[&[u8]]) -> Option<CheckedRecord> {
         if fields.len() != HOUSEHOLD_HEADINGS.len() || !is_race(fields[HHRACE]) {
             return None;
         }
-        let (household_type, tenure) = (one_of(fields[TYPE], 5)?, one_of(fields[TENURE], 4)?);
+        let counted = [one_of(fields[TYPE], 5)?, one_of(fields[TENURE], 4)?];
         let geoid = self.common.geoid(fields)?;
         let found = self.common.geography.find(geoid);
         if found.is_none() && self.is_tabulated(geoid) {
             return None;
         }
         let block = found.filter(|block| self.common.geography.pass(*block).is_some());
-        Some(Household { household_type, tenure, block, combination: self.common.combination(fields)? })
+        Some(CheckedRecord { block, combination: self.common.combination(fields)?, counted })
     }
 
-    /// Whether a pass tabulates the state of a block.
-    fn is_tabulated(&self, geoid: u64) -> bool {
-        self.scope.pass_of(geoid / 10_u64.pow(13)).is_some()
-    }
-
-    /// Reports every rule that a row breaks.
     #[cold]
     #[inline(never)]
     fn find_violations(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {
@@ -112,27 +102,6 @@ impl<'a> HouseholdCheck<'a> {
         }
         let is_known = |geoid| self.common.geography.find(geoid).is_some() || !self.is_tabulated(geoid);
         self.common.find_violations((line, fields), is_known, report);
-    }
-}
-
-impl RecordRules for HouseholdCheck<'_> {
-    fn file(&self) -> &str {
-        &self.common.file
-    }
-
-    fn headings(&self) -> &'static [&'static str] {
-        &HOUSEHOLD_HEADINGS
-    }
-
-    fn geography(&self) -> &Geography {
-        self.common.geography
-    }
-
-    #[inline]
-    fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord> {
-        let household = self.check(line, fields, report)?;
-        let counted = [household.household_type, household.tenure];
-        Some(CheckedRecord { block: household.block, combination: household.combination, counted })
     }
 }
 

@@ -37,20 +37,6 @@ const FIRST_RACE: usize = 8;
 /// The greatest age allowed in a record.
 const OLDEST: u64 = 115;
 
-/// The person in a correct row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Person {
-    /// The age, 0 to 115.
-    pub age: u8,
-    /// The sex, 1 or 2.
-    pub sex: u8,
-    /// The block, by its index in the geography.
-    pub block: u32,
-    /// The ethnicity code and above it the race codes used, each once and ascending, with 14 bits each: equal numbers are equal
-    /// combinations, see [`Combination::unpack`](super::Combination::unpack).
-    pub combination: u128,
-}
-
 /// The rules of a person record, for rows from any source.
 #[derive(Clone, Debug)]
 pub struct RowCheck<'a> {
@@ -67,19 +53,23 @@ impl<'a> RowCheck<'a> {
     ) -> Self {
         RowCheck { common: CommonRules::new(file, &HEADINGS, scope.as_ref(), specification, geography) }
     }
+}
 
-    /// The person in a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
-    #[inline]
-    pub fn check(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<Person> {
-        let person = self.person(fields);
-        if person.is_none() {
-            self.find_violations(line, fields, report);
-        }
-        person
+impl RecordRules for RowCheck<'_> {
+    fn file(&self) -> &str {
+        &self.common.file
+    }
+
+    fn headings(&self) -> &'static [&'static str] {
+        &HEADINGS
+    }
+
+    fn geography(&self) -> &Geography {
+        self.common.geography
     }
 
     #[inline]
-    fn person(&self, fields: &[&[u8]]) -> Option<Person> {
+    fn record(&self, fields: &[&[u8]]) -> Option<CheckedRecord> {
         if fields.len() != HEADINGS.len() {
             return None;
         }
@@ -89,10 +79,10 @@ impl<'a> RowCheck<'a> {
             return None;
         }
         let block = self.common.geography.find(self.common.geoid(fields)?)?;
-        Some(Person { age, sex, block, combination: self.common.combination(fields)? })
+        let combination = self.common.combination(fields)?;
+        Some(CheckedRecord { block: Some(block), combination, counted: [sex, age] })
     }
 
-    /// Reports every rule that a row breaks.
     #[cold]
     #[inline(never)]
     fn find_violations(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {
@@ -116,27 +106,6 @@ impl<'a> RowCheck<'a> {
         }
         let is_known = |geoid| self.common.geography.find(geoid).is_some();
         self.common.find_violations((line, fields), is_known, report);
-    }
-}
-
-impl RecordRules for RowCheck<'_> {
-    fn file(&self) -> &str {
-        &self.common.file
-    }
-
-    fn headings(&self) -> &'static [&'static str] {
-        &HEADINGS
-    }
-
-    fn geography(&self) -> &Geography {
-        self.common.geography
-    }
-
-    #[inline]
-    fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord> {
-        let person = self.check(line, fields, report)?;
-        let counted = [person.sex, person.age];
-        Some(CheckedRecord { block: Some(person.block), combination: person.combination, counted })
     }
 }
 

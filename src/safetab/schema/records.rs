@@ -19,8 +19,21 @@ pub trait RecordRules: Sync {
     /// The blocks that records may refer to.
     fn geography(&self) -> &Geography;
 
+    /// The record in a row; `None` if it breaks a rule.
+    fn record(&self, fields: &[&[u8]]) -> Option<CheckedRecord>;
+
+    /// Reports every rule that a row breaks.
+    fn find_violations(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport);
+
     /// The record in a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
-    fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord>;
+    #[inline]
+    fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord> {
+        let record = self.record(fields);
+        if record.is_none() {
+            self.find_violations(line, fields, report);
+        }
+        record
+    }
 }
 
 /// The tabulated values of a correct record of any kind.
