@@ -16,7 +16,7 @@ use super::{
     arguments::quantity,
     drawn::Drawn,
     exit::Exit,
-    output::{self, ends, exact, exact_text, json_number},
+    output::{self, ends, exact, exact_text},
     page::{self, Form},
     progress::{self, Steps},
     subject::{self, Format, Resolved, Subject},
@@ -91,9 +91,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.drawn.page(&args.format)?;
     let mut object = json!({ "rho": exact(subject.total.rho()) });
     subject::put_relation(&mut object, &subject);
-    for (k, column) in COLUMNS.iter().enumerate() {
-        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
-    }
+    output::arrays(&mut object, &COLUMNS, &rows);
     object["status"] = status().collect::<Value>();
     object["second_enclosure"] = output::second_arrays(&seconds);
     if subject.worst().is_some() {

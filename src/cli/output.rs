@@ -178,6 +178,13 @@ pub fn json_number(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
+/// Columns of a series as JSON arrays of numbers.
+pub fn arrays<C: AsRef<str>, R: AsRef<[String]>>(object: &mut Value, columns: &[C], rows: &[R]) {
+    for (k, column) in columns.iter().enumerate() {
+        object[column.as_ref()] = rows.iter().map(|row| json_number(&row.as_ref()[k])).collect();
+    }
+}
+
 /// A bound to three significant digits, rounded up.
 pub fn bound(value: &Float) -> String {
     if value.is_zero() {

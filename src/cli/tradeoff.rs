@@ -81,9 +81,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.drawn.page(&args.format)?;
     let mut object = json!({});
     subject::put_relation(&mut object, &subject);
-    for (k, column) in COLUMNS.iter().enumerate() {
-        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
-    }
+    output::arrays(&mut object, &COLUMNS, &rows);
     // What f-DP composes, where both directions differ.
     if let Some(hulls) = hulls.into_iter().collect::<Option<Vec<Answer>>>() {
         let (lower, upper): (Vec<String>, Vec<String>) = hulls.iter().map(|hull| ends(&hull.value)).unzip();

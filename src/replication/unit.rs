@@ -62,17 +62,6 @@ impl Unit {
 
     /// Whether a number alone stands for all numbers that round to its digits; a printed qualifier may override this.
     pub fn is_rounded(self) -> bool {
-        match self {
-            Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio => true,
-            Unit::Sum
-            | Unit::RoundedUp
-            | Unit::RoundedUpAtDigit
-            | Unit::Truncated
-            | Unit::About
-            | Unit::Bound
-            | Unit::Least
-            | Unit::LeastPercent
-            | Unit::Claim => false,
-        }
+        matches!(self, Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio)
     }
 }

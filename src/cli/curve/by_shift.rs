@@ -13,7 +13,7 @@ use crate::cli::{
     arguments::quantity,
     drawn::{Drawn, Points},
     exit::Exit,
-    output::{ends, exact, json_number},
+    output::{self, ends, exact},
     page, progress,
     subject::{self, Format, Subject},
 };
@@ -62,9 +62,7 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
     let mut page = args.drawn.page(args.format)?;
     let mut object = json!({ "delta": exact(&delta) });
     subject::put_relation(&mut object, &subject);
-    for (k, column) in COLUMNS.iter().enumerate() {
-        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
-    }
+    output::arrays(&mut object, &COLUMNS, &rows);
     object["status"] = found.iter().map(|answer| json!(answer.status())).collect::<Value>();
     page.object(object);
     let records = rows.iter().zip(&found).map(|(row, answer)| page::record(&COLUMNS, row, answer.status()));

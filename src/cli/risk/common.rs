@@ -3,7 +3,6 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::numeric::{Enclosure, rational};
 use rug::Rational;
-use serde_json::Value;
 
 use crate::cli::{arguments::number, output};
 
@@ -45,11 +44,4 @@ pub fn shown(value: &Enclosure, digits: u32) -> String {
 /// A row of a two-column table.
 pub fn row(name: &str, value: &Enclosure, digits: u32) -> Vec<String> {
     vec![name.to_string(), shown(value, digits)]
-}
-
-/// Columns of a series as JSON arrays of numbers.
-pub fn arrays<S: AsRef<str>>(object: &mut Value, columns: &[S], rows: &[Vec<String>]) {
-    for (k, column) in columns.iter().enumerate() {
-        object[column.as_ref()] = rows.iter().map(|row| output::json_number(&row[k])).collect();
-    }
 }

@@ -16,7 +16,7 @@ use super::super::{
     drawn::{Drawn, Points},
     exit::Exit,
     of_ledger::OfLedger,
-    output::{ends, exact, exact_text, json_number},
+    output::{self, ends, exact, exact_text},
     page,
     progress::{self, Steps},
     subject::{self, Format, Subject},
@@ -80,9 +80,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.drawn.page(&args.format)?;
     let mut object = json!({ "prior": exact(&prior) });
     subject::put_relation(&mut object, &subject);
-    for (k, column) in COLUMNS.iter().enumerate() {
-        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
-    }
+    output::arrays(&mut object, &COLUMNS, &rows);
     object["status"] = status().collect::<Value>();
     page.object(object);
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));

@@ -15,10 +15,10 @@ use super::super::{
     arguments::number,
     drawn::Drawn,
     exit::Exit,
-    output::{enclosure, ends, exact},
+    output::{arrays, enclosure, ends, exact},
     subject::Format,
 };
-use super::common::{arrays, count, prior, row, shown};
+use super::common::{count, prior, row, shown};
 
 /// Disclosure by noisy counts after they are made consistent with a published count of the higher group
 ///

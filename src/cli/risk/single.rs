@@ -18,7 +18,7 @@ use super::super::{
     page,
     subject::Format,
 };
-use super::common::{arrays, count, counts, numbers, prior, row, shown};
+use super::common::{count, counts, numbers, prior, row, shown};
 
 /// Disclosure by one noisy count of a target, to an adversary who knows everybody else
 ///
@@ -354,7 +354,7 @@ fn range(args: &Args, attack: &Attack, (from, to): (i64, i64), origin: Option<&O
     };
     let mut page = args.drawn.page(&args.format)?;
     let mut object = base(attack, origin);
-    arrays(
+    output::arrays(
         &mut object,
         &names(&["probability", "posterior", "risk", "probability_if_absent", "probability_overall"]),
         &rows,
