@@ -592,5 +592,5 @@ fn what_needs_symmetry_is_refused() {
     assert!(refused.contains("not symmetric"), "{refused}");
     let sampled = Counts::parse_sampled("0.01:gaussian:1x10").unwrap();
     let both = Composition::new([Counts::new(pair(SKEW), 2, 1).unwrap(), sampled]);
-    assert!(both.unwrap_err().to_string().contains("only continuous Gaussian"));
+    assert!(both.unwrap_err().to_string().contains("only noise whose pair of laws is symmetric"));
 }

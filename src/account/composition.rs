@@ -319,7 +319,7 @@ fn sampled_sum<'a>(counts: impl Iterator<Item = &'a Counts> + Clone) -> Result<O
     if counts.clone().all(|counts| !counts.law.is_sampled()) {
         return Ok(None);
     }
-    let (mut phases, mut rho) = (Vec::new(), Rational::new());
+    let (mut phases, mut rho, mut others) = (Vec::new(), Rational::new(), Vec::new());
     for counts in counts {
         match &counts.law {
             Law::SampledGaussian { rate, sigma2 } => phases.push(Phase {
@@ -328,16 +328,27 @@ fn sampled_sum<'a>(counts: impl Iterator<Item = &'a Counts> + Clone) -> Result<O
                 steps: counts.count,
             }),
             Law::Gaussian { .. } => rho += counts.rho(),
-            other => {
-                let why = format!(
-                    "{} beside Poisson-sampled noise: only continuous Gaussian noise can be composed with it",
-                    other.in_words()
-                );
-                return Err(Error::unsuitable(why));
-            }
+            law => others.push(Group { law: law.clone(), shift: counts.shift, copies: counts.count }),
         }
     }
-    Ok(Some(SampledSum::new(phases, rho)))
+    let samples = SampledSum::new(phases, rho);
+    if others.is_empty() {
+        return Ok(Some(samples));
+    }
+    let has_infinite = |group: &Group| LossSum::new([group.clone()]).map(|sum| sum.infinite_loss().is_some());
+    for group in &others {
+        if Directions::of(std::slice::from_ref(group))?.is_some() || has_infinite(group)? {
+            let why = format!(
+                "{} beside Poisson-sampled noise: only noise whose pair of laws is symmetric, without outputs that only one of two neighbors can have, can be composed with it",
+                group.law.in_words()
+            );
+            return Err(Error::unsuitable(why));
+        }
+    }
+    let beside = UniformSum::beside_samples(&others)?.ok_or_else(|| {
+        Error::unsuitable("losses on no lattice beside Poisson-sampled noise: they cannot be listed exactly")
+    })?;
+    Ok(Some(samples.beside(beside)))
 }
 
 #[cfg(test)]

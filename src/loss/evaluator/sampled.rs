@@ -121,7 +121,11 @@ impl Profile for SampledEvaluator {
         if let Some(known) = SecondEnclosure::at_ends(alpha)? {
             return Ok(known);
         }
-        let least = gaussian::tradeoff(&self.sum.rho_without_sampling(), alpha, SECOND_DIGITS)?;
+        let least = match self.sum.is_beside_others() {
+            // No closed form is known.
+            true => Enclosure::double(0.0, 64),
+            false => gaussian::tradeoff(&self.sum.rho_without_sampling(), alpha, SECOND_DIGITS)?,
+        };
         let most = Enclosure::rational(&Rational::from(1 - alpha), 64);
         Ok(SecondEnclosure { value: least.hull(&most), by: Means::Unsampled, note: Some(ONE_SIDE) })
     }

@@ -228,10 +228,13 @@ impl Request<'_> {
         let rounded = scale.mul(&total);
         let beyond = UpperBound::of(&scale).mul(&along.beyond).into_float();
         let alias = self.alias(plan)?.into_float();
+        let missing = along.missing.mul(&self.psi(course.c)?).into_float();
         // The sum is the answer, and terms that are not negative, and less than `beyond` in size that is not summed.
         let lower = Float::with_val_round(bits, rounded.lower() - &alias, Round::Down).0;
         let lower = Float::with_val_round(bits, &lower - &beyond, Round::Down).0;
         let upper = Float::with_val_round(bits, rounded.upper() + &beyond, Round::Up).0;
+        // Losses that were not listed can only add to it.
+        let upper = Float::with_val_round(bits, upper + &missing, Round::Up).0;
         if lower.is_nan() || upper.is_nan() {
             return self.without_contour(digits);
         }
@@ -246,7 +249,7 @@ impl Request<'_> {
             side_lobes: 0,
             bits: if digits <= TWOFOLD_DIGITS { 106 } else { bits },
             alias_error: alias,
-            truncation_error: beyond,
+            truncation_error: Float::with_val_round(BITS, &beyond + &missing, Round::Up).0,
             rounding_error: Float::with_val_round(64, rounded.upper() - rounded.lower(), Round::Up).0,
         };
         Ok(Answer { met: value.is_tight(digits), value, proof: proof.into() })

@@ -12,6 +12,7 @@ use rug::{Float, Rational};
 use super::{
     Direction, Strand,
     arithmetic::{Arithmetic, Precision, exact, exp},
+    beside::Factors,
     fixed::Length,
     line::{factor, ln_moment_above},
     search::{Course, Search, StrandPlan},
@@ -75,6 +76,8 @@ pub(super) struct Along {
     pub(super) terms: Terms,
     /// Upper bound on the modulus beyond the last node, relative to that scale, times 1 / (pi T).
     pub(super) beyond: UpperBound,
+    /// Upper bound on what the sum lacks because of losses that were not listed, relative to M(c) exp(-c eps).
+    pub(super) missing: UpperBound,
 }
 
 #[derive(Debug)]
@@ -133,6 +136,9 @@ impl Kept {
                 let one = Enclosure::double(ln_moment_above(&strand.least, table, &p)?, BITS);
                 ln = ln.add(&one.mul(&Enclosure::rational(&Rational::from(strand.least.steps), BITS)));
             }
+            if let Some(beside) = &sum.beside {
+                ln = ln.add(&beside.ln_mgf(&exact_c, BITS));
+            }
             Ok((ln, 1))
         };
         self.moments.get((direction, c), MOST_BOUNDS, make)
@@ -181,8 +187,15 @@ impl Moments<'_> {
             ln_scale = ln_scale.add(&Enclosure::double(plan.ln_norm, bits).mul(&steps));
             self.multiply(&mut products, (strand, plan, *ln_above), &p, (precision, bits, length))?;
         }
-        let terms = terms(self.with_kernel(products, &c, precision));
-        Ok(Along { ln_scale, terms, beyond: self.beyond(&p, &lines)? })
+        let mut all = self.with_kernel(products, &c, precision);
+        let (mut beyond, mut missing) = (self.beyond(&p, &lines)?, UpperBound::of(&Enclosure::double(0.0, BITS)));
+        if let Some(beside) = &self.sum.beside {
+            let factors = Factors::new(beside, &c, self.course.ln_small, bits)?;
+            factors.multiply(&mut all, self.course.h, precision)?;
+            ln_scale = ln_scale.add(&factors.ln_scale);
+            (beyond, missing) = (beyond.mul(&factors.most), factors.missing);
+        }
+        Ok(Along { ln_scale, terms: terms(all), beyond, missing })
     }
 
     /// Multiplies the products at all nodes by the moments of a strand.

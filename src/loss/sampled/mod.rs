@@ -31,6 +31,7 @@
 
 mod apart;
 mod arithmetic;
+mod beside;
 mod central;
 mod closed;
 mod contour;
@@ -64,6 +65,16 @@ impl SampledSum {
         digits: u32,
         stop: &Stop,
     ) -> Result<Answer> {
+        if self.beside.is_some() {
+            let delta = contour::enclose(self, direction, Side::Delta, epsilon, digits, stop)?;
+            let value = match side {
+                Side::Delta => delta.value,
+                Side::Complement => {
+                    Enclosure::double(1.0, delta.value.lower().prec()).sub(&delta.value).clamp(0.0, 1.0)
+                }
+            };
+            return Ok(Answer { met: value.is_tight(digits), value, proof: delta.proof });
+        }
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, digits) {
             let value = match side {
                 Side::Delta => value,
@@ -96,6 +107,9 @@ impl SampledSum {
         const FEW_DIGITS: u32 = 6;
         /// Closer to 1 the complement is computed.
         const NEAR: f64 = -0.1;
+        if self.beside.is_some() {
+            return contour::ln_approx(self, direction, Side::Delta, epsilon, near, stop);
+        }
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
             return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });
         }

@@ -77,7 +77,10 @@ impl Search<'_> {
     fn ln_psi(&self, c: f64) -> f64 {
         let p = power(self.direction, c);
         let of = |(strand, table): (&Strand, &Table)| strand.least.steps as f64 * table.ln_moment(p);
-        self.sum.strands.iter().zip(&*self.sum.tables).map(of).sum::<f64>() + self.sum.rho.to_f64() * (c + c * c)
+        let beside = self.sum.beside.as_ref().map_or(0.0, |beside| beside.ln_mgf_approx(c));
+        self.sum.strands.iter().zip(&*self.sum.tables).map(of).sum::<f64>()
+            + beside
+            + self.sum.rho.to_f64() * (c + c * c)
             - c * self.epsilon
     }
 

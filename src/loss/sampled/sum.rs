@@ -14,7 +14,7 @@ use super::{
     table::{Table, mean_and_variance},
 };
 use crate::{
-    loss::{gaussian, parameter::Delta, second::binomial},
+    loss::{gaussian, parameter::Delta, second::binomial, uniform::UniformSum},
     numeric::{Enclosure, precision},
 };
 
@@ -28,6 +28,8 @@ pub(crate) struct SampledSum {
     pub(super) tables: Arc<Vec<Table>>,
     /// The rho of the noise without sampling.
     pub(super) rho: Rational,
+    /// Other noise, all of it without sampling.
+    pub(super) beside: Option<Arc<UniformSum>>,
     /// For bounds where samples are rare.
     central: OnceLock<CentralMoments>,
     /// The rho of all noise as if nothing were sampled.
@@ -38,7 +40,7 @@ pub(crate) struct SampledSum {
 
 impl PartialEq for SampledSum {
     fn eq(&self, other: &Self) -> bool {
-        self.phases == other.phases && self.rho == other.rho
+        self.phases == other.phases && self.rho == other.rho && self.beside == other.beside
     }
 }
 
@@ -66,10 +68,21 @@ impl SampledSum {
             strands: Arc::new(strands),
             tables: Arc::new(tables),
             rho,
+            beside: None,
             central: OnceLock::new(),
             without_sampling: OnceLock::new(),
             kept: Arc::default(),
         }
+    }
+
+    /// The same beside other noise that sees every record.
+    pub(crate) fn beside(self, others: UniformSum) -> Self {
+        SampledSum { beside: Some(Arc::new(others)), kept: Arc::default(), ..self }
+    }
+
+    /// Whether other noise than Gaussian is beside the samples.
+    pub(crate) fn is_beside_others(&self) -> bool {
+        self.beside.is_some()
     }
 
     /// Phases that are together at most as private: of each strand all steps with its least noise.
@@ -91,16 +104,23 @@ impl SampledSum {
         let concentrated = s + s.clone().square();
         let power = exact_power(Direction::Remove, s);
         let mut total = Enclosure::rational(&Rational::from(&concentrated * &self.rho), line::MOMENT_BITS);
+        if let Some(beside) = &self.beside {
+            total = total.add(&beside.ln_mgf(s, line::MOMENT_BITS));
+        }
         for (strand, table) in self.strands.iter().zip(&*self.tables) {
-            let Ok(all) = line::ln_moment(strand, table, &power) else { return self.ln_mgf_beyond_reach(concentrated) };
+            let Ok(all) = line::ln_moment(strand, table, &power) else { return self.ln_mgf_beyond_reach(s) };
             total = total.add(&all);
         }
-        if total.lower().is_nan() || total.upper().is_nan() { self.ln_mgf_beyond_reach(concentrated) } else { total }
+        if total.lower().is_nan() || total.upper().is_nan() { self.ln_mgf_beyond_reach(s) } else { total }
     }
 
     /// Between that of perfect privacy and that of the same noise without sampling.
-    fn ln_mgf_beyond_reach(&self, concentrated: Rational) -> Enclosure {
-        let most = Enclosure::rational(&(concentrated * self.rho_without_sampling()), line::MOMENT_BITS);
+    fn ln_mgf_beyond_reach(&self, s: &Rational) -> Enclosure {
+        let concentrated = s + s.clone().square();
+        let mut most = Enclosure::rational(&(concentrated * self.rho_without_sampling()), line::MOMENT_BITS);
+        if let Some(beside) = &self.beside {
+            most = most.add(&beside.ln_mgf(s, line::MOMENT_BITS));
+        }
         Enclosure::double(0.0, line::MOMENT_BITS).hull(&most)
     }
 
@@ -108,7 +128,9 @@ impl SampledSum {
     pub(crate) fn ln_mgf_approx(&self, s: f64) -> f64 {
         let power = power(Direction::Remove, s);
         let one = |(strand, table): (&Strand, &Table)| strand.least.steps as f64 * table.ln_moment(power);
-        self.strands.iter().zip(&*self.tables).map(one).sum::<f64>() + self.rho.to_f64() * (s + s * s)
+        self.strands.iter().zip(&*self.tables).map(one).sum::<f64>()
+            + self.rho.to_f64() * (s + s * s)
+            + self.beside.as_ref().map_or(0.0, |beside| beside.ln_mgf_approx(s))
     }
 
     /// Mean and standard deviation of the loss of a removed record, in doubles: for searches.
@@ -119,12 +141,17 @@ impl SampledSum {
             let steps = phase.steps as f64;
             (mean + steps * one, variance + steps * spread)
         };
-        let (mean, variance) = self.phases.iter().fold((rho, 2.0 * rho), of);
+        let beside = self.beside.as_ref().map_or((0.0, 0.0), |beside| beside.mean_and_deviation_approx());
+        let first = (rho + beside.0, 2.0 * rho + beside.1 * beside.1);
+        let (mean, variance) = self.phases.iter().fold(first, of);
         (mean, variance.sqrt())
     }
 
-    /// That of the same noise without sampling: at least as large.
+    /// That of the same noise without sampling: at least as large. Beside other noise no closed form is known.
     pub(crate) fn above(&self, epsilon: &Rational, digits: u32) -> Enclosure {
+        if self.beside.is_some() {
+            return Enclosure::double(1.0, precision::bits(digits, 64));
+        }
         gaussian::hockey_stick(&self.rho_without_sampling(), epsilon, digits)
     }
 
@@ -136,9 +163,10 @@ impl SampledSum {
         let never = self.phases.iter().fold(Enclosure::double(0.0, bits), |ln, phase| {
             ln.add(&real(&Rational::from(1 - &phase.rate)).ln().mul(&real(&Rational::from(phase.steps))))
         });
-        let unsampled = match self.rho == 0 {
-            true => Enclosure::double(0.0, bits),
-            false => gaussian::hockey_stick(&self.rho, epsilon, digits),
+        let unsampled = match (&self.beside, self.rho == 0) {
+            (Some(_), _) => Enclosure::double(1.0, bits),
+            (None, true) => Enclosure::double(0.0, bits),
+            (None, false) => gaussian::hockey_stick(&self.rho, epsilon, digits),
         };
         never.exp_m1().negate().add(&unsampled).upper().clone()
     }
@@ -149,17 +177,17 @@ impl SampledSum {
 
     /// Upper bound on both directions by central moments, where samples are rare.
     pub(super) fn above_by_central_moments(&self, epsilon: &Rational) -> Option<Float> {
-        self.central().delta_above(epsilon)
+        if self.beside.is_some() { None } else { self.central().delta_above(epsilon) }
     }
 
     /// An epsilon at which they prove that delta is at most this one, if there is one below 1.
     pub(crate) fn epsilon_above(&self, delta: &Delta) -> Option<f64> {
-        self.central().epsilon_above(delta)
+        if self.beside.is_some() { None } else { self.central().epsilon_above(delta) }
     }
 
     /// Upper bound on both directions by moments of integer order, which share no code with the contour.
     pub(crate) fn above_by_moments(&self, epsilon: &Rational) -> Float {
-        binomial::hockey_stick_above(&self.dominating(), &self.rho, epsilon)
+        binomial::hockey_stick_above(&self.dominating(), &self.rho, self.beside.as_deref(), epsilon)
     }
 }
 

@@ -14,24 +14,35 @@
 
 use rug::{Float, Rational};
 
-use crate::{loss::sampled::phase::Phase, numeric::Enclosure};
+use crate::{
+    loss::{sampled::phase::Phase, uniform::UniformSum},
+    numeric::Enclosure,
+};
 
 const BITS: u32 = 96;
 /// The orders that are tried.
 const ORDERS: [u32; 22] = [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 180, 256, 400, 600];
 
-/// Upper bound on the hockey stick at epsilon of phases of sampled noise, beside continuous Gaussian noise of this rho.
-pub(in crate::loss) fn hockey_stick_above(phases: &[Phase], rho: &Rational, epsilon: &Rational) -> Float {
+/// Upper bound on the hockey stick at epsilon of phases of sampled noise, beside continuous Gaussian noise of this rho and other noise.
+pub(in crate::loss) fn hockey_stick_above(
+    phases: &[Phase],
+    rho: &Rational,
+    beside: Option<&UniformSum>,
+    epsilon: &Rational,
+) -> Float {
     let near = |order: &u32| {
         let steps = phases.iter().map(|phase| phase.steps as f64 * ln_moment_approx(phase, *order)).sum::<f64>();
         let (s, p) = (f64::from(order - 1), f64::from(*order));
-        steps + rho.to_f64() * s * p + s * libm::log(s) - p * libm::log(p) - s * epsilon.to_f64()
+        let others = beside.map_or(0.0, |beside| beside.ln_mgf_approx(s));
+        steps + others + rho.to_f64() * s * p + s * libm::log(s) - p * libm::log(p) - s * epsilon.to_f64()
     };
     let best = ORDERS.iter().min_by(|a, b| near(a).total_cmp(&near(b))).copied().unwrap_or(2);
     let number = |x: u32| Enclosure::rational(&Rational::from(x), BITS);
     let (s, p) = (number(best - 1), number(best));
     let exponents = rho * Rational::from(best) * (best - 1) - epsilon * Rational::from(best - 1);
-    let constant = s.mul(&s.ln()).sub(&p.mul(&p.ln())).add(&Enclosure::rational(&exponents, BITS));
+    let others = |beside: &UniformSum| beside.ln_mgf(&Rational::from(best - 1), BITS);
+    let others = beside.map_or_else(|| Enclosure::double(0.0, BITS), others);
+    let constant = s.mul(&s.ln()).sub(&p.mul(&p.ln())).add(&Enclosure::rational(&exponents, BITS)).add(&others);
     let ln = phases.iter().fold(constant, |ln, phase| {
         ln.add(&ln_moment(phase, best).mul(&Enclosure::rational(&Rational::from(phase.steps), BITS)))
     });

@@ -32,6 +32,7 @@ use super::{
     engine::machine,
     limit::Limit,
     stop::Stop,
+    sum::LossSum,
 };
 use crate::{
     error::{Error, Result},
@@ -42,6 +43,7 @@ use crate::{
         upper_bound::UpperBound,
     },
 };
+pub(in crate::loss) use sum::Part;
 pub(crate) use sum::UniformSum;
 use sum::{BITS, List};
 
@@ -153,22 +155,32 @@ impl UniformSum {
         };
         let c = place.exact()?;
         let cut = (f64::from(digits) * std::f64::consts::LOG2_10) as u32 + GUARD;
-        let predicted = coarse::predicted(others, &Outline::new(others.groups()), place.c, cut);
-        if predicted.is_nan() || predicted > MOST_LOSSES {
-            let (needed, most) = (format!("{predicted:.1e} losses"), format!("{MOST_LOSSES:.0e}"));
-            return Err(Error::TooLong {
-                what: "the losses to list beside Laplace noise or bounded range",
-                needed,
-                most,
-            });
-        }
-        let coarse = Coarse::new(others, &c, cut)?;
-        let losses = coarse.losses(&c, bits).into_iter().map(|atom| (atom.loss, atom.p)).collect();
+        let (losses, missing) = listed(others, &c, cut, bits)?;
         // m k M(c) exp(-c eps)
         let next = Rational::from(&c + 1_u32);
         let power = |x: &Rational| Enclosure::rational(x, BITS).ln().mul(&Enclosure::rational(x, BITS));
         let factor = UpperBound::exp(&power(&c).sub(&power(&next)));
-        let missing = UpperBound::of(&Enclosure::new(Float::new(BITS), coarse.missing.clone()));
         Ok(List { losses, truncated: missing.mul(&factor).mul(&self.psi(&c, epsilon)) })
     }
+}
+
+/// Losses with lower bounds on their probabilities, and an upper bound on what these lack in total, under the law tilted by c.
+pub(in crate::loss) fn listed(
+    others: &LossSum,
+    c: &Rational,
+    cut: u32,
+    bits: u32,
+) -> Result<(Vec<(Rational, Enclosure)>, UpperBound)> {
+    let predicted = coarse::predicted(others, &Outline::new(others.groups()), c.to_f64(), cut);
+    if predicted.is_nan() || predicted > MOST_LOSSES {
+        let (needed, most) = (format!("{predicted:.1e} losses"), format!("{MOST_LOSSES:.0e}"));
+        return Err(Error::TooLong {
+            what: "the losses to list beside Laplace noise, bounded range or samples",
+            needed,
+            most,
+        });
+    }
+    let coarse = Coarse::new(others, c, cut)?;
+    let losses = coarse.losses(c, bits).into_iter().map(|atom| (atom.loss, atom.p)).collect();
+    Ok((losses, UpperBound::of(&Enclosure::new(Float::new(BITS), coarse.missing))))
 }

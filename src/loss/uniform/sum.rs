@@ -14,24 +14,24 @@ pub(super) const BITS: u32 = 64;
 
 /// Equal counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) one: Uniform,
-    pub(super) copies: u64,
+pub(in crate::loss) struct Part {
+    pub(in crate::loss) one: Uniform,
+    pub(in crate::loss) copies: u64,
 }
 
 /// A sum with such losses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UniformSum {
-    pub(super) parts: Vec<Part>,
+    pub(in crate::loss) parts: Vec<Part>,
     /// Of continuous Gaussian noise.
     pub(super) rho: Rational,
     /// All other losses, given that they are finite.
-    pub(super) others: Option<LossSum>,
+    pub(in crate::loss) others: Option<LossSum>,
 }
 
 impl Part {
     /// ln E[exp(c L)] of all copies in doubles, for c >= 0.
-    pub(super) fn ln_mgf_approx(&self, c: f64) -> f64 {
+    pub(in crate::loss) fn ln_mgf_approx(&self, c: f64) -> f64 {
         let x = self.one.largest.to_f64();
         let falling = libm::exp(-(1.0 + 2.0 * c) * x);
         let share = match self.one.has_ends {
@@ -42,7 +42,7 @@ impl Part {
     }
 
     /// Encloses the same for c >= 0.
-    fn ln_mgf(&self, c: &Rational, bits: u32) -> Enclosure {
+    pub(in crate::loss) fn ln_mgf(&self, c: &Rational, bits: u32) -> Enclosure {
         let real = |x: &Rational| Enclosure::rational(x, bits);
         let twice = Rational::from(c * 2_u32) + 1_u32;
         let falling = Rational::from(&twice * &self.one.largest);
@@ -63,6 +63,23 @@ impl Part {
 impl UniformSum {
     /// The losses of one direction of these terms, those on no lattice rounded; `None` where no term has such losses.
     pub(crate) fn of(terms: &[Group], rounding: Rounding, direction: Direction) -> Result<Option<Self>> {
+        let sum = Self::collected(terms, rounding, direction)?;
+        Ok(if sum.parts.is_empty() { None } else { Some(sum) })
+    }
+
+    /// The losses of terms beside samples, whose pairs are symmetric, with losses on a lattice, listed exactly, or uniform; `None` where one has others.
+    pub(crate) fn beside_samples(terms: &[Group]) -> Result<Option<Self>> {
+        let is_exact = |term: &Group| {
+            term.law.uniform(term.shift).is_some()
+                || term.law.rounded(term.shift, Rounding::Up, Direction::Remove).is_none()
+        };
+        if !terms.iter().all(is_exact) {
+            return Ok(None);
+        }
+        Self::collected(terms, Rounding::Up, Direction::Remove).map(Some)
+    }
+
+    fn collected(terms: &[Group], rounding: Rounding, direction: Direction) -> Result<Self> {
         let (mut parts, mut rho, mut others) = (Vec::<Part>::new(), Rational::new(), Vec::new());
         for term in terms {
             if let Some(one) = term.law.uniform(term.shift) {
@@ -77,12 +94,9 @@ impl UniformSum {
                 others.push(rounded.map_or(term.clone(), |law| Group { law, shift: 1, copies: term.copies }));
             }
         }
-        if parts.is_empty() {
-            return Ok(None);
-        }
         parts.sort_by(|a, b| (&a.one.largest, a.one.has_ends).cmp(&(&b.one.largest, b.one.has_ends)));
         let others = if others.is_empty() { None } else { Some(LossSum::new(others)?) };
-        Ok(Some(UniformSum { parts, rho, others }))
+        Ok(UniformSum { parts, rho, others })
     }
 
     /// The number of such losses.
