@@ -220,6 +220,19 @@ impl Promise {
         Ok(if missed.is_nan() { f64::MAX } else { missed })
     }
 
+    /// The error if no noise of the grid keeps the promise.
+    fn out_of_reach(&self, target: &Enclosure, delta: &Delta) -> Error {
+        match self {
+            Promise::Tradeoff { alpha, beta } => {
+                let point = format!("beta = {} at alpha = {}", rational::display(beta), rational::display(alpha));
+                let why =
+                    format!("no noise of the grid was found that has a type II error of {point}; the largest has not");
+                Error::NotFound { why }
+            }
+            _ => Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(delta) },
+        }
+    }
+
     /// The error for a grid point that neither provably keeps nor provably breaks the promise.
     fn undecided(&self, target: &Enclosure) -> Error {
         const APART: &str = "of every grid point by more than a relative 10^-40";
@@ -321,6 +334,21 @@ fn range_of_factors(composition: &Composition) -> Option<Range> {
     all.reduce(|one, other| Range { least: one.least.max(other.least), most: one.most.min(other.most) })
 }
 
+/// The grid of multiples of `unit` on which all noise stays in the range with an account. An error for noise without a scale, and if the grid has no
+/// point.
+fn grid(whole: &Composition, unit: &Rational, decimals: u32) -> Result<Grid> {
+    if let Some(counts) = whole.counts().iter().find(|counts| !counts.law.has_scale()) {
+        counts.with_noise_times(&Rational::from(2))?;
+    }
+    let Range { least, most } = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
+    let grid = Grid { decimals, least: least * unit, most: most * unit };
+    if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
+        let why = "the grid has no point on which every sigma2 is at most 1e12: use more decimals than";
+        return Err(Error::unsuitable(format!("{why} {decimals}")));
+    }
+    Ok(grid)
+}
+
 /// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances define the grid: the account
 /// itself, or all counts of which it takes the worst case.
 ///
@@ -345,17 +373,8 @@ pub fn calibrate<A: Account>(
             (found, smallest)
         }
     };
-    if let Some(counts) = whole.counts().iter().find(|counts| !counts.law.has_scale()) {
-        counts.with_noise_times(&Rational::from(2))?;
-    }
+    let grid = grid(whole, &unit, decimals)?;
     let factor = |point: &Rational| Rational::from(point / &unit);
-    // The grid on which all noise stays in the range with an account.
-    let Range { least, most } = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
-    let grid = Grid { decimals, least: least * &unit, most: most * &unit };
-    if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
-        let why = "the grid has no point on which every sigma2 is at most 1e12: use more decimals than";
-        return Err(Error::unsuitable(format!("{why} {decimals}")));
-    }
     let family = |point: &Rational| account.with_noise_times(&factor(point));
     let (target, delta) = promise.point(account)?;
     let near = target.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?.max(Rational::new());
@@ -386,19 +405,7 @@ pub fn calibrate<A: Account>(
         }
         least => least,
     };
-    let Some(Least { value, before }) = least else {
-        return Err(match promise {
-            Promise::Tradeoff { alpha, beta } => {
-                let point = format!("beta = {} at alpha = {}", rational::display(beta), rational::display(alpha));
-                Error::NotFound {
-                    why: format!(
-                        "no noise of the grid was found that has a type II error of {point}; the largest has not"
-                    ),
-                }
-            }
-            _ => Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(&delta) },
-        });
-    };
+    let Some(Least { value, before }) = least else { return Err(promise.out_of_reach(&target, &delta)) };
     let calibrated = family(&value)?;
     let (before, steady) = (before.as_ref().map(factor), steady.as_ref().map(factor));
     Ok(Calibrated { account: calibrated, factor: factor(&value), before, steady, variances })

@@ -211,24 +211,7 @@ impl ClaimForm {
                 Question::Posterior { prior: prior(given("prior")?)?, noisy: Vec::deserialize(noisy).map_err(wrong)? }
             }
             other => {
-                return Err(Error::unknown(
-                    "claim",
-                    other,
-                    "there are",
-                    [
-                        "beta",
-                        "decision",
-                        "delta",
-                        "epsilon",
-                        "events",
-                        "marginal",
-                        "orders",
-                        "outputs",
-                        "posterior",
-                        "scale",
-                        "zcdp",
-                    ],
-                ));
+                return Err(Error::unknown("claim", other, "there are", QUESTIONS));
             }
         };
         match self.at.len() == question.given().len() {
@@ -242,6 +225,10 @@ impl ClaimForm {
         }
     }
 }
+
+/// The names of the questions of claims.
+const QUESTIONS: [&str; 11] =
+    ["beta", "decision", "delta", "epsilon", "events", "marginal", "orders", "outputs", "posterior", "scale", "zcdp"];
 
 fn prior(text: &str) -> Result<Rational> {
     let prior = rational::parse(text)?;

@@ -7,7 +7,7 @@ use super::{
     decisions, direction, outputs,
 };
 use crate::{
-    account::{Account, Composition, Counts, Whole, conversions, paths::WorstPath},
+    account::{Account, Composition, Counts, Delta, Whole, conversions, paths::WorstPath},
     error::{Error, Result},
     law::Direction,
     loss::{
@@ -59,15 +59,7 @@ impl Claim {
                 Ok((unless_zero(&|| below(&whole, epsilon, lower))?, above(&whole, epsilon, upper)?))
             }
             Question::Scale { delta, target, .. } => {
-                let (least, most) = match target {
-                    Target::Epsilon(epsilon) => (Rational::clone(epsilon), Rational::clone(epsilon)),
-                    Target::Zcdp => {
-                        let value = conversions::zcdp_epsilon(&whole.rho_of_all()?, delta, 40);
-                        let unbounded = || Error::Unbounded { what: "the epsilon by zCDP" };
-                        let (least, most) = (value.lower_rational(), value.upper_rational());
-                        (least.ok_or_else(unbounded)?, most.ok_or_else(unbounded)?)
-                    }
-                };
+                let (least, most) = target_ends(target, &whole, delta)?;
                 let (less, more) = (whole.with_noise_times(lower)?, whole.with_noise_times(upper)?);
                 Ok((below(&less, &most, delta)?, above(&more, &least, delta)?))
             }
@@ -98,6 +90,19 @@ impl Claim {
             Question::Events { prior, probability } => {
                 within_some(&self.ends, |digits| decisions::posterior(&whole, prior, probability, of, digits))
             }
+        }
+    }
+}
+
+/// Both ends of the epsilon that noise times a factor has to keep.
+fn target_ends(target: &Target, whole: &Whole, delta: &Delta) -> Result<(Rational, Rational)> {
+    match target {
+        Target::Epsilon(epsilon) => Ok((Rational::clone(epsilon), Rational::clone(epsilon))),
+        Target::Zcdp => {
+            let value = conversions::zcdp_epsilon(&whole.rho_of_all()?, delta, 40);
+            let unbounded = || Error::Unbounded { what: "the epsilon by zCDP" };
+            let (least, most) = (value.lower_rational(), value.upper_rational());
+            Ok((least.ok_or_else(unbounded)?, most.ok_or_else(unbounded)?))
         }
     }
 }

@@ -259,12 +259,17 @@ impl Account<'_> {
                 converted.join(", ")
             ));
         }
+        self.put_parts(page);
+    }
+
+    /// The partitions whose parts the entries are about.
+    fn put_parts(&self, page: &mut Page) {
         let mut parts: Vec<&str> =
             self.population.entries.iter().filter_map(|entry| Some(entry.part.as_ref()?.partition.as_str())).collect();
         parts.sort_unstable();
         parts.dedup();
         if !parts.is_empty() {
-            let moves = match neighbors {
+            let moves = match self.population.neighbors {
                 Neighbors::AddRemove => "",
                 Neighbors::Bounded => {
                     " A changed record may leave one part and enter another: the worst pair of parts counts."

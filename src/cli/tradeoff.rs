@@ -19,7 +19,7 @@ use super::{
     output::{self, ends, exact_text, json_number},
     page::{self, Form},
     progress::{self, Steps},
-    subject::{self, Format, Subject},
+    subject::{self, Format, Resolved, Subject},
 };
 
 /// The trade-off function: how well any test can distinguish neighbors
@@ -54,21 +54,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     progress::stage("points of the trade-off function");
     let steps = Steps::new(alphas.len() as u64);
-    // Points share sieves and contours. Tables and CSV have no column for the second enclosure.
-    let (evaluator, with_second) = (subject.whole.evaluator(), matches!(args.format.form(), Form::Json));
-    let flagged = |error: Error| match error {
-        Error::OutOfRange { what, value, expected } => Error::OutOfRange { what: format!("--{what}"), value, expected },
-        other => other,
-    };
-    let beta = |alpha: &Rational| {
-        let beta = subject.whole.tradeoff_by(&evaluator, alpha, args.format.digits).map_err(flagged)?;
-        let hull = with_second.then(|| subject.whole.tradeoff_hull_by(&evaluator, alpha, args.format.digits));
-        let hull = hull.transpose()?.flatten();
-        let second = with_second.then(|| subject.whole.second_tradeoff(&evaluator, alpha, beta.pair())).transpose()?;
-        steps.step();
-        Ok(((beta, hull), second))
-    };
-    let found = parallel::try_map(&alphas, beta)?;
+    // Tables and CSV have no column for the second enclosure.
+    let with_second = matches!(args.format.form(), Form::Json);
+    let found = computed(&subject, &alphas, args.format.digits, with_second, &steps)?;
     let (values, seconds): (Vec<_>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let (betas, hulls): (Vec<Answer>, Vec<Option<Answer>>) = values.into_iter().unzip();
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
@@ -108,6 +96,32 @@ pub fn run(args: &Args) -> Result<Exit> {
         curves::tradeoff(&subject.title, points)
     })?;
     page.done()
+}
+
+/// A point, the hull of both directions there, and the second enclosure of the point.
+type Point = ((Answer, Option<Answer>), Option<SecondEnclosure>);
+
+/// The points at these type I errors, which share sieves and contours.
+fn computed(
+    subject: &Resolved,
+    alphas: &[Rational],
+    digits: u32,
+    with_second: bool,
+    steps: &Steps,
+) -> dp_assay::Result<Vec<Point>> {
+    let evaluator = subject.whole.evaluator();
+    let flagged = |error: Error| match error {
+        Error::OutOfRange { what, value, expected } => Error::OutOfRange { what: format!("--{what}"), value, expected },
+        other => other,
+    };
+    parallel::try_map(alphas, |alpha| {
+        let beta = subject.whole.tradeoff_by(&evaluator, alpha, digits).map_err(flagged)?;
+        let hull = with_second.then(|| subject.whole.tradeoff_hull_by(&evaluator, alpha, digits));
+        let hull = hull.transpose()?.flatten();
+        let second = with_second.then(|| subject.whole.second_tradeoff(&evaluator, alpha, beta.pair())).transpose()?;
+        steps.step();
+        Ok(((beta, hull), second))
+    })
 }
 
 const COLUMNS: [&str; 3] = ["alpha", "beta_lower", "beta_upper"];

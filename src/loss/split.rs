@@ -351,22 +351,11 @@ impl Split {
         settled = if complement { settled.sub(&others) } else { settled.add(&others) };
         let missed = self.missed(&list, epsilon, complement);
         let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
-        let (tilt, missing) = (list.c.clone(), list.missing.clone());
-        let losses = list.sums.len();
-        let shown = rational::display(&tilt);
-        let summary = format!(
-            "a list of {losses} losses tilted by {shown}, times the profile of all finer noise at {evaluated} of them"
-        );
-        let proof = Proof::new("conditioning", summary)
-            .with("tilt", "tilt of the law that is enumerated", Quantity::Exact(tilt))
-            .with("losses", "losses of the coarse groups", Quantity::Count(losses as u64))
-            .with("evaluated", "losses at which the remaining groups were evaluated", Quantity::Count(evaluated as u64))
-            .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(missing));
         Ok(Found {
             value,
             missed,
             left_out: Float::with_val_round(64, &ranked.left_out + &dropped, Round::Up).0,
-            proof,
+            proof: proof(&list, evaluated),
         })
     }
 
@@ -396,6 +385,21 @@ impl Split {
         let missed = scaled(&ln_scale, &exponent, bits).mul(&Enclosure::new(Float::new(64), list.missing.clone()));
         Float::with_val_round(64, missed.upper(), Round::Up).0
     }
+}
+
+/// The proof of an enclosure from an enumeration, with the remaining groups evaluated at some of its losses.
+fn proof(list: &List, evaluated: usize) -> Proof {
+    let (tilt, missing) = (list.c.clone(), list.missing.clone());
+    let losses = list.sums.len();
+    let shown = rational::display(&tilt);
+    let summary = format!(
+        "a list of {losses} losses tilted by {shown}, times the profile of all finer noise at {evaluated} of them"
+    );
+    Proof::new("conditioning", summary)
+        .with("tilt", "tilt of the law that is enumerated", Quantity::Exact(tilt))
+        .with("losses", "losses of the coarse groups", Quantity::Count(losses as u64))
+        .with("evaluated", "losses at which the remaining groups were evaluated", Quantity::Count(evaluated as u64))
+        .with("truncated_mass", "upper bound on the tilted mass that is not stored", Quantity::UpperBound(missing))
 }
 
 /// The result of one enumeration for a hockey stick, or for its complement.

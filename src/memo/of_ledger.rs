@@ -100,7 +100,7 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
         return Ok(());
     }
     let account = population.ledger()?;
-    let (name, neighbors) = (&population.name, population.neighbors);
+    let name = &population.name;
     let alone = account.each(&request.delta, request.digits)?;
     let mut lines = Vec::new();
     let mut files = vec![format!("{}-all", slug(name))];
@@ -136,17 +136,9 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
         }
     }
     let of_all = lines.get(alone.len()).filter(|_| known > 0);
+    let may_be_less = population.may_be_more_private(&account);
     if let Some(number) = of_all.and_then(|line| line.epsilon.as_ref()) {
-        let what =
-            format!("{known} of {} releases about \"{}\" composed are", population.entries.len(), quotable(name));
-        let (relation, delta) = (format!("under {} neighbors ", neighbors.name()), rational::display(&request.delta));
-        // The lower end is that of the account: of a guarantee, or of ways that no record takes together, the truth may be smaller.
-        let may_be_less = population.may_be_more_private(&account);
-        let ends = match may_be_less {
-            None => format!("at least {} and at most {}", number.lower, number.upper),
-            Some(_) => format!("at most {}", number.upper),
-        };
-        draft.statement.push(borne(number, least_epsilon(&what, &relation, &delta, &ends)));
+        draft.statement.push(least_of_all(population, known, number, may_be_less.is_none(), request));
         if let Some(why) = may_be_less {
             draft.statement.push(unborne(&format!("The releases may be more private: {why}.")));
         }
@@ -158,8 +150,21 @@ fn put(draft: &mut Draft, population: &Population, origin: &str, request: &Reque
         draft.statement.push(unborne(&sentence));
     }
     draft.statement.extend(caveats(population, &composed).iter().map(|caveat| unborne(caveat)));
-    draft.numbers.push(table_of(population, &lines, population.may_be_more_private(&account).is_none()));
+    draft.numbers.push(table_of(population, &lines, may_be_less.is_none()));
     Ok(())
+}
+
+/// The sentence about the epsilon of the `known` releases composed.
+fn least_of_all(population: &Population, known: usize, number: &Number, is_exact: bool, request: &Request) -> String {
+    let (all, name) = (population.entries.len(), quotable(&population.name));
+    let what = format!("{known} of {all} releases about \"{name}\" composed are");
+    let relation = format!("under {} neighbors ", population.neighbors.name());
+    // The lower end is that of the account: of a guarantee, or of ways that no record takes together, the truth may be smaller.
+    let ends = match is_exact {
+        true => format!("at least {} and at most {}", number.lower, number.upper),
+        false => format!("at most {}", number.upper),
+    };
+    borne(number, least_epsilon(&what, &relation, &rational::display(&request.delta), &ends))
 }
 
 /// The numbers of a population.

@@ -17,7 +17,7 @@ use crate::{
         compared::{Against, Compared},
     },
     certificate::Question,
-    document::table,
+    document::{Block, table},
     error::{Error, Result},
     io::provenance::sha256_of_text,
     numeric::{Enclosure, parallel, rational},
@@ -69,7 +69,26 @@ pub fn of_release(
         rational::display(&request.delta)
     )];
     draft.statement = statement(subject, whole, &advantage, &more, request);
-    draft.numbers = vec![
+    draft.numbers = tables(&lines, &advantage, is_exact);
+    if !more.is_empty() {
+        draft.numbers.push(numbers(&more, is_exact));
+    }
+    for line in &lines {
+        match &line.epsilon {
+            Some(number) => draft.take(&format!("epsilon of {}", line.name), number),
+            None => draft.without.push((format!("epsilon of {}", line.name), INFINITE.to_string())),
+        }
+    }
+    draft.take("advantage", &advantage);
+    more.iter().for_each(|stated| draft.take(&stated.name, &stated.number));
+    draft.assumptions = assumptions(subject, request);
+    draft.not_said = common_limits();
+    Ok(draft.finish(request))
+}
+
+/// The tables of epsilon and of the advantage.
+fn tables(lines: &[Line], advantage: &Number, is_exact: bool) -> Vec<Block> {
+    vec![
         table(
             format!("Epsilon{}.", lies_between(is_exact)),
             &["", "rho", "epsilon, at least", "epsilon, at most", "compared with", "which gives", "certificate"],
@@ -85,21 +104,7 @@ pub fn of_release(
             vec![vec!["all".to_string(), advantage.lower.clone(), advantage.upper.clone(), advantage.file()]],
             &[0, 3],
         ),
-    ];
-    if !more.is_empty() {
-        draft.numbers.push(numbers(&more, is_exact));
-    }
-    for line in &lines {
-        match &line.epsilon {
-            Some(number) => draft.take(&format!("epsilon of {}", line.name), number),
-            None => draft.without.push((format!("epsilon of {}", line.name), INFINITE.to_string())),
-        }
-    }
-    draft.take("advantage", &advantage);
-    more.iter().for_each(|stated| draft.take(&stated.name, &stated.number));
-    draft.assumptions = assumptions(subject, request);
-    draft.not_said = common_limits();
-    Ok(draft.finish(request))
+    ]
 }
 
 /// The subject under a title that says that it is everything: no certificate of a level has it.

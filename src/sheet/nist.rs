@@ -70,6 +70,19 @@ fn guarantee(figures: &Figures) -> Vec<Block> {
             format!("epsilon at most {most}")
         }
     };
+    vec![
+        text(said),
+        table(
+            "The guarantee in the variants of differential privacy.",
+            &["variant", "parameters", "from"],
+            variants(figures, &delta, &epsilon),
+            &[0, 1, 2],
+        ),
+    ]
+}
+
+/// The rows of the variants of differential privacy.
+fn variants(figures: &Figures, delta: &str, epsilon: &str) -> Vec<Vec<String>> {
     let mut rows =
         vec![vec!["approximate DP".to_string(), format!("delta = {delta}, {epsilon}"), "certified".to_string()]];
     rows.push(match &figures.pure {
@@ -103,15 +116,7 @@ fn guarantee(figures: &Figures) -> Vec<Block> {
             "an upper bound from rho, for comparison".to_string(),
         ]);
     }
-    vec![
-        text(said),
-        table(
-            "The guarantee in the variants of differential privacy.",
-            &["variant", "parameters", "from"],
-            rows,
-            &[0, 1, 2],
-        ),
-    ]
+    rows
 }
 
 /// The epsilon of rho by the formula of Bun and Steinke.

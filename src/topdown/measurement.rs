@@ -182,16 +182,11 @@ impl Job {
         let public = PublicInputs::of(self)?;
         let release = self.release.read().about(JobInput::Release)?;
         let saved = SavedSpine::read(&self.spine).about(JobInput::Spine)?;
-        let (is_pure, has_epsilon) = (matches!(saved.privacy, Privacy::Pure { .. }), self.pure_epsilon.is_some());
-        let plan = MeasurementPlan::on_saved(&saved, &release, self.pure_epsilon.as_ref());
-        let plan = plan.about(JobInput::Plan { is_pure, has_epsilon })?;
+        let plan = self.plan(&saved, &release)?;
         let schema = release.schema.clone().unwrap_or_default();
         // Refused before the draw is logged: queries that no estimate could use the budget of, a layout that cannot hold the
         // counts, and a budget that is not known.
-        let (mut undetermined, undecided) = undetermined(&plan, &saved, &schema).about(JobInput::Release)?;
-        if self.layout == Layout::Nmf {
-            undetermined.extend(undetermined_in_files(&plan, &saved, &schema).about(JobInput::Release)?);
-        }
+        let (undetermined, undecided) = self.undetermined(&plan, &saved, &schema).about(JobInput::Release)?;
         let nmf = match self.layout {
             Layout::Csv => None,
             Layout::Nmf => Some(NmfWriter::new(&plan, &saved, &release).about(JobInput::Layout)?),
@@ -206,13 +201,8 @@ impl Job {
         let Draw { number, earlier, unlogged, mut streams } = draw;
         let earlier = EarlierBudgets::of(&earlier, &intent)?;
         let (privacy, provenance) = (spending.to_json(&release, &self.delta), self.provenance(public));
-        let said = Said {
-            release: release.name.clone(),
-            privacy: Value::Object(privacy.clone()),
-            provenance: provenance.to_json(),
-            draw: Some(number),
-            earlier: earlier_draws(&earlier, spending.unit().0, release.neighbors),
-        };
+        let keys = earlier_draws(&earlier, spending.unit().0, release.neighbors);
+        let said = said(&release.name, &privacy, &provenance, number, keys);
         let (out, at) = (folder.release(), &mut |done, of| see(Progress { stage: "noise on measurements", done, of }));
         let manifest = match nmf {
             None => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, &out, at),
@@ -221,7 +211,6 @@ impl Job {
         let manifest = manifest.about(JobInput::Out)?;
         see(Progress { stage: "finishing", done: 0, of: 0 })?;
         folder.publish().about(JobInput::Out)?;
-        let lowest_level = matches!(saved.ids, UnitIds::Own(_)).then(|| saved.names.last().cloned()).flatten();
         Ok(Outcome::Measured(Box::new(Measured {
             release: release.name,
             privacy,
@@ -230,7 +219,7 @@ impl Job {
             records: histograms.total(),
             units: saved.blocks(),
             units_without_counts: histograms.blocks_without(saved.blocks()),
-            lowest_level,
+            lowest_level: own_lowest_level(&saved),
             draw: number,
             earlier,
             unit: spending.unit().0,
@@ -243,6 +232,31 @@ impl Job {
             out: self.out.clone(),
             provenance,
         })))
+    }
+
+    /// The plan of the noise on a saved spine.
+    fn plan<'s>(
+        &self,
+        saved: &'s SavedSpine,
+        release: &Release,
+    ) -> std::result::Result<MeasurementPlan<'s>, InputError<JobInput>> {
+        let (is_pure, has_epsilon) = (matches!(saved.privacy, Privacy::Pure { .. }), self.pure_epsilon.is_some());
+        let plan = MeasurementPlan::on_saved(saved, release, self.pure_epsilon.as_ref());
+        plan.about(JobInput::Plan { is_pure, has_epsilon })
+    }
+
+    /// The queries that the noisy counts do not determine, or why this is not known.
+    fn undetermined(
+        &self,
+        plan: &MeasurementPlan,
+        saved: &SavedSpine,
+        schema: &Schema,
+    ) -> Result<(Vec<Named>, Option<String>)> {
+        let (mut open, undecided) = undetermined(plan, saved, schema)?;
+        if self.layout == Layout::Nmf {
+            open.extend(undetermined_in_files(plan, saved, schema)?);
+        }
+        Ok((open, undecided))
     }
 
     /// The origin of the noisy counts. The confidential counts are named and not hashed.
@@ -388,6 +402,28 @@ fn earlier_draws(earlier: &EarlierBudgets, unit: &str, relation: Neighbors) -> M
     let mut keys = earlier.json(unit, Some(relation.name())).unwrap_or_default();
     keys.insert("earlier_draws".into(), json!(earlier.draws()));
     keys
+}
+
+/// The head of the manifest of a draw with this number.
+fn said(
+    release: &str,
+    privacy: &Map<String, Value>,
+    provenance: &Provenance,
+    number: u64,
+    earlier: Map<String, Value>,
+) -> Said {
+    Said {
+        release: release.to_string(),
+        privacy: Value::Object(privacy.clone()),
+        provenance: provenance.to_json(),
+        draw: Some(number),
+        earlier,
+    }
+}
+
+/// The name of the lowest level, on a hierarchy of a user's own.
+fn own_lowest_level(saved: &SavedSpine) -> Option<String> {
+    matches!(saved.ids, UnitIds::Own(_)).then(|| saved.names.last().cloned()).flatten()
 }
 
 /// The files with the noise of the units that carry the smallest share.

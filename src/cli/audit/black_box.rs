@@ -136,8 +136,10 @@ fn probability(value: &Rational, round: Round) -> String {
     }
 }
 
+/// The number of values of an event that are named in words.
+const MOST_WORDS: usize = 5;
+
 fn put(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Option<&Composition>) -> Result<()> {
-    const MOST_WORDS: usize = 5;
     let ([with, without], testing) = (runs.counts, runs.testing());
     page.text(format!(
         "{with} runs with the record, {without} without it; every other run chose the events, {} and {} test them\n\n",
@@ -158,6 +160,13 @@ fn put(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Op
         heading.insert(2, "of the declared law");
     }
     page.columns(&heading, bounds.found.iter().map(row).collect());
+    page.text(in_words(bounds, errors));
+    put_json(page, runs, bounds, errors, law);
+    Ok(())
+}
+
+/// The errors of the tests, the condition of all bounds, and the claims.
+fn in_words(bounds: &Bounds, errors: &Rational) -> String {
     let rate = exact_text(errors);
     let mut text = String::from("\n");
     let mut named: Vec<&Event> = Vec::new();
@@ -183,13 +192,18 @@ fn put(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Op
     if !bounds.claims.is_empty() {
         text += &format!("A true claim is refuted with probability {rate} at most, over all claims (Holm).\n");
     }
-    page.text(text);
+    text
+}
+
+/// The bounds as records, and as one object.
+fn put_json(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Option<&Composition>) {
+    let [with, without] = runs.counts;
     let of_seen = |seen: &Seen, name: &str, bound: String| json!({ "count": seen.hits, "runs": seen.runs, name: json_number(&bound) });
     let event = |found: &Found| {
         json!({
             "delta": exact(&found.delta),
             "epsilon_lower": json_number(&lower(&found.epsilon_lower)),
-            "declared": exact_of(found).map(|value| enclosure(value.as_ref())),
+            "declared": law.map(|law| exact_epsilon(law, &found.delta)).map(|value| enclosure(value.as_ref())),
             "event": found.event.in_words(usize::MAX),
             "with": of_seen(&found.with, "probability_lower", probability(&found.with_lower, Round::Down)),
             "without": of_seen(&found.without, "probability_upper", probability(&found.without_upper, Round::Up)),
@@ -209,7 +223,6 @@ fn put(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Op
         }).collect::<Value>(),
         "refuted": bounds.claims.iter().any(|claim| claim.is_refuted),
     }));
-    Ok(())
 }
 
 #[cfg(test)]

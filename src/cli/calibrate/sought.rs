@@ -189,16 +189,7 @@ impl Args {
         let Found { account, value, not_enough, is_neighbor_disproved } = match outcome {
             Outcome::Found(found) => found,
             Outcome::None { is_proven, range } => {
-                let is_spent = match (beside, adaptive, &promise) {
-                    (Some(beside), Some(own), _) => beside.sums_break(own, request.digits)?,
-                    (Some(beside), None, Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
-                    _ => false,
-                };
-                let broken_by = match is_spent {
-                    true => Some("what the ledger has spent"),
-                    false if adaptive.is_some() => None,
-                    false => breaks_alone(&others, &promise)?.then_some("what is composed with it"),
-                };
+                let broken_by = broken_by((beside, adaptive), &others, &promise, request.digits)?;
                 let is_proven = is_proven || broken_by.is_some();
                 let at_end = [&range.0, &range.1].into_iter().find_map(|end| with(end).ok());
                 let of_ledger = beside.and_then(|beside| beside.may_be_more_private);
@@ -237,6 +228,25 @@ impl Args {
             promised,
         }))
     }
+}
+
+/// What breaks the promise without the noise that is sought.
+fn broken_by(
+    (beside, adaptive): (Option<&Beside>, Option<&LedgerPromise>),
+    others: &subject::Subject,
+    promise: &Promise,
+    digits: u32,
+) -> Result<Option<&'static str>> {
+    let is_spent = match (beside, adaptive, promise) {
+        (Some(beside), Some(own), _) => beside.sums_break(own, digits)?,
+        (Some(beside), None, Promise::Epsilon { epsilon, delta }) => beside.breaks(epsilon, delta)?,
+        _ => false,
+    };
+    Ok(match is_spent {
+        true => Some("what the ledger has spent"),
+        false if adaptive.is_some() => None,
+        false => breaks_alone(others, promise)?.then_some("what is composed with it"),
+    })
 }
 
 /// Whether what is given beside the mechanism is proven to break a promise alone: so does everything with it. Posteriors of single outputs are not ordered.

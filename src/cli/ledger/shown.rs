@@ -57,7 +57,14 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
         let parts = parts.as_ref().map_or(String::new(), |parts| format!(" Its parts are {}.", parts.join(", ")));
         page.text(format!("Partition {name}: {}{parts}\n", rule.trim()));
     }
-    if !ledger.log.is_empty() {
+    put_log(&mut page, ledger);
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// The additions of a ledger, from its log.
+fn put_log(page: &mut Page, ledger: &LedgerFile) {
+    if let Some((_, head)) = ledger.log.last() {
         let lines = ledger.log.iter().map(|(line, _)| {
             vec![
                 line.number.to_string(),
@@ -76,7 +83,6 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
                 page.text(format!("The reason of line {}: {because}\n", line.number));
             }
         }
-        let head = ledger.log.last().map(|(_, hash)| hash.as_str()).unwrap_or_default();
         page.text(format!("The last line of the log has the SHA-256 {head}\n"));
     }
     if ledger.pending > 0 {
@@ -85,8 +91,6 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
             ledger.pending
         ));
     }
-    page.print()?;
-    Ok(Exit::Done)
 }
 
 /// The promise of a ledger, and what it covers.

@@ -17,7 +17,7 @@ use crate::{
     loss::uniform::{self, Part, UniformSum},
     numeric::{
         Enclosure,
-        field::{Field, Real},
+        field::Real,
         rational,
         upper_bound::UpperBound,
     },

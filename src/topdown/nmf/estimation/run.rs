@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    io::provenance::Provenance,
     topdown::{
         jobs::About,
         nmf::{
@@ -71,15 +72,10 @@ impl Estimation {
             of_published: None,
             see,
         };
-        let layout = layout.as_ref();
         let (rows, of_names) = match self.work.as_ref().zip(identity) {
             None => {
-                if self.despite_misfit {
-                    survey.fit_all(at)?;
-                    survey.compare_totals(at)?;
-                    survey.note_misfit()?;
-                }
-                self.write(&survey, layout, &mut |take| {
+                self.fit_despite_misfit(&survey, at)?;
+                self.write(&survey, layout.as_ref(), &mut |take| {
                     watch.run(take, &mut |take| survey.in_order(&mut |take| survey.run(take, at), take))
                 })?
             }
@@ -89,7 +85,7 @@ impl Estimation {
                 if !self.work(&job, work.share, &survey, at)? {
                     return Ok(Outcome::Part { now: job.state(), states: survey.states() });
                 }
-                self.write(&survey, layout, &mut |take| {
+                self.write(&survey, layout.as_ref(), &mut |take| {
                     watch.run(take, &mut |take| survey.in_order(&mut |take| job.combine(take), take))
                 })?
             }
@@ -97,11 +93,7 @@ impl Estimation {
         provenance.insecure_seed = survey.insecure_seed;
         provenance.misfit =
             survey.misfit().map(|bound| format!("noisy counts that do not fit each other, p below {bound}"));
-        provenance.write_beside(&self.out)?;
-        if let (Some(named), Some(file)) = (&from_covariances.named, &self.comparisons.file) {
-            named.write(&survey, file).about(EstimationInput::Covariance)?;
-            provenance.write_beside(file)?;
-        }
+        self.write_beside(&survey, &provenance, from_covariances.named.as_ref())?;
         let errors = watch.errors.map(|errors| errors.named(&survey.names.levels, &survey.answers));
         let said = [of_totals, watch.of_published, of_names].into_iter().flatten().collect();
         let origin = Origin {
@@ -116,6 +108,26 @@ impl Estimation {
         let FromCovariances { compared, ranks, medians, .. } = from_covariances;
         (estimated.compared, estimated.ranks, estimated.medians) = (compared, ranks, medians);
         Ok(Outcome::Estimated(Box::new(estimated)))
+    }
+
+    /// The fit as a whole, if a misfit is no error and has to be known before the rows are written.
+    fn fit_despite_misfit(&self, survey: &Survey, at: &At) -> Result<()> {
+        if self.despite_misfit {
+            survey.fit_all(at)?;
+            survey.compare_totals(at)?;
+            survey.note_misfit()?;
+        }
+        Ok(())
+    }
+
+    /// The provenance beside the file of estimates, and the file of covariances with its own.
+    fn write_beside(&self, survey: &Survey, provenance: &Provenance, named: Option<&Named>) -> Read<()> {
+        provenance.write_beside(&self.out)?;
+        if let (Some(named), Some(file)) = (named, &self.comparisons.file) {
+            named.write(survey, file).about(EstimationInput::Covariance)?;
+            provenance.write_beside(file)?;
+        }
+        Ok(())
     }
 
     /// Everything that follows from the covariances.

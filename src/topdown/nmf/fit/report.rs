@@ -93,6 +93,20 @@ pub struct FitReport {
     pub worst: String,
 }
 
+/// The sums of the rows of each level. An exact total is compared with counts that are in the residuals of its level as well: it is a row of its own.
+fn sums_by_level(rows: &[&Row], plan: &FitPlan) -> Vec<Row> {
+    let mut by_level: BTreeMap<(usize, bool), Row> = BTreeMap::new();
+    for row in rows {
+        let is_exact = row.key == plan.exact();
+        let all =
+            by_level.entry((row.level, is_exact)).or_insert(Row { level: row.level, key: row.key, ..Row::default() });
+        all.residuals += row.residuals;
+        all.statistic += row.statistic;
+        all.bounded += row.bounded;
+    }
+    by_level.into_values().collect()
+}
+
 impl FitReport {
     /// The fit from all residuals.
     pub fn new(plan: &FitPlan, names: &Names, tally: &Tally) -> FitReport {
@@ -112,19 +126,7 @@ impl FitReport {
             ln_p: ln_tail_bound(row.residuals, row.bounded),
         };
         let (inside, between): (Vec<&Row>, Vec<&Row>) = sorted.iter().partition(|row| row.key == plan.least_squares());
-        // An exact total is compared with counts that are in the residuals of its level as well: it is a row of its own.
-        let mut by_level: BTreeMap<(usize, bool), Row> = BTreeMap::new();
-        for row in between {
-            let is_exact = row.key == plan.exact();
-            let all = by_level.entry((row.level, is_exact)).or_insert(Row {
-                level: row.level,
-                key: row.key,
-                ..Row::default()
-            });
-            all.residuals += row.residuals;
-            all.statistic += row.statistic;
-            all.bounded += row.bounded;
-        }
+        let by_level = sums_by_level(&between, plan);
         let level = |all: &Row| match row(all) {
             exact if all.key == plan.exact() => exact,
             other => FitRow { query: String::new(), ..other },
@@ -151,7 +153,7 @@ impl FitReport {
         };
         FitReport {
             rows: sorted.iter().map(row).collect(),
-            levels: by_level.values().map(level).collect(),
+            levels: by_level.iter().map(level).collect(),
             within: inside.into_iter().map(level).collect(),
             largest,
             tests,
