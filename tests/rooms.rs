@@ -77,6 +77,53 @@ fn every_room_has_its_height() {
 }
 
 #[test]
+fn every_table_of_files_lists_all_of_its_files() {
+    let source = Source::of_repository();
+    let mut wrong = Vec::new();
+    let mut rooms = BTreeSet::new();
+    for (path, module) in source.modules.iter().filter(|(path, _)| path[0] != "python") {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&module.file)).unwrap();
+        let declared = declared_files(&text);
+        match listed_files(&text) {
+            Some(listed) => {
+                wrong.extend(declared.difference(&listed).map(|name| format!("{}: no row for {name}", module.file)));
+                rooms.extend(path.get(1).filter(|_| path.len() == 2));
+            }
+            None if path.len() == 2 && module.file.ends_with("/mod.rs") => {
+                wrong.push(format!("{}: no table of its files", module.file));
+            }
+            None => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(rooms.len() > 20, "{rooms:?}");
+    // A table that lacks a row is found.
+    let text = "//! | file | content |\n//! | --- | --- |\n//! | [`mod@a`], `b` | `c` |\n\nmod a;\npub(crate) mod c;\n#[cfg(test)]\nmod tests;\n";
+    let lacking: Vec<String> = declared_files(text).difference(&listed_files(text).unwrap()).cloned().collect();
+    assert_eq!(lacking, ["c"]);
+}
+
+/// The modules that a file declares as files of their own, without those for tests.
+fn declared_files(text: &str) -> BTreeSet<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let name = |(at, line): (usize, &&str)| {
+        let is_test = at > 0 && lines[at - 1].starts_with("#[cfg(test");
+        let (before, rest) = line.strip_suffix(';')?.split_once("mod ").filter(|_| !is_test)?;
+        (before.is_empty() || before.starts_with("pub")).then(|| rest.to_string())
+    };
+    lines.iter().enumerate().filter_map(name).collect()
+}
+
+/// The names in the first column of the table of files at the head of a file; none without such a table.
+fn listed_files(text: &str) -> Option<BTreeSet<String>> {
+    let (_, table) = text.split_once("//! | file |")?;
+    let rows = table.lines().skip(1).map_while(|line| line.strip_prefix("//! |"));
+    let first = rows.filter_map(|row| row.split('|').next().map(str::to_string));
+    let names = first.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_string).collect::<Vec<_>>());
+    Some(names.map(|name| name.trim_start_matches("mod@").to_string()).collect())
+}
+
+#[test]
 fn circles_and_passed_names_are_found() {
     let files = [
         ("src/lib.rs", "mod a; mod b; pub mod c;"),

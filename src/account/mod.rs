@@ -4,12 +4,16 @@
 //! | --- | --- |
 //! | [`counts`] | the counts that are published, their noise, and by how much one person changes them |
 //! | [`composition`] | the privacy losses of all counts together |
+//! | `joined` | lists that are joined by reference, for the counts of many releases |
+//! | `conditions` | the conditions under which an account holds |
+//! | `vector` | the privacy cost of a vector of counts with independent noise |
 //! | `directions` | both directions of a composition that is not symmetric |
 //! | [`free_rows`] | rows that move freely among the cells of a query: all in one cell is the worst |
 //! | `group` | groups of records: the worst way in which they share out what they change |
 //! | [`conversions`] | the usual conversions: zCDP in two ways, Renyi, Gaussian and pure differential privacy |
 //! | [`compared`] | the reference for an exact epsilon: a published figure, or the smallest standard account |
 //! | [`profile`] | the queries of every account: epsilon, delta, the privacy profile, the trade-off function |
+//! | `epsilon` | epsilon from delta: the root of the privacy profile, proven from both sides |
 //! | [`tradeoff`] | the trade-off function of a composition |
 //! | `supporting` | the trade-off function from supporting lines, where losses lie on no lattice that can be summed over |
 //! | `kinks` | the profile between two points, from the losses between them |

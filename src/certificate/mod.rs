@@ -17,6 +17,7 @@
 //! | --- | --- |
 //! | `mod.rs` | certificates, and claims from certified answers |
 //! | [`claim`] | the claim: paths of groups, and both ends of a number |
+//! | `ends` | the ends of a claim: short decimals outside of a certified enclosure |
 //! | `question` | the quantity of a claim, with its conditions |
 //! | `decisions` | claims of one direction or of both: decisions, and posteriors of events |
 //! | `outputs` | posteriors of outputs, by the delta of one epsilon |

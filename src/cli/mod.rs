@@ -1,4 +1,19 @@
 //! The command line: each subcommand, in a file of its own, reads arguments, calls the library and prints tables or JSON. No mathematics.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `epsilon`, `delta`, `curve`, `tradeoff`, `compare`, `explain`, `prove`, `ledger`, `calibrate`, `allocate`, `report`, `memo` | the commands of these names: accounts |
+//! | `noise`, `sample`, `audit`, `errors`, `simulate` | noise |
+//! | `laws`, `releases`, `schema`, `spine`, `measure`, `estimate`, `nmf`, `tabulate`, `tune`, `rehearse` | releases and mechanisms |
+//! | `risk`, `verify`, `deployments`, `figures` | risk and evidence |
+//! | `completions`, `man`, `help` | the program itself |
+//! | `subject`, `of_ledger`, `mechanism`, `multiline`, `risk_goal`, `estimates` | arguments that several commands share |
+//! | `arguments`, `said` | numbers of the command line, read exactly, and its words in messages |
+//! | `page`, `output`, `drawn`, `wrap`, `terminal` | the forms of an answer: tables, CSV, JSON, Markdown, LaTeX, drawings |
+//! | `compared`, `queries`, `epsilon_together`, `certificates` | parts of answers that are files of their own |
+//! | `outputs`, `invocation`, `exit` | names of outputs, the provenance of an answer, the status of the process |
+//! | `application`, `definition` | the page that the program starts beside its commands, and the command line as a whole |
+//! | `progress`, `interrupt`, `threads` | long work: progress, Ctrl-C, threads |
 
 pub mod allocate;
 pub mod application;
@@ -171,6 +186,11 @@ pub fn main<A: Application>() -> ExitCode {
         // Standard error may be closed; then the message is lost.
         let _ = io::stderr().write_all(message.as_bytes());
     }
+    status(outcome)
+}
+
+/// The exit status of an outcome; an error is reported.
+fn status(outcome: Result<Exit>) -> ExitCode {
     match outcome {
         Ok(Exit::Done) if dp_assay::numeric::clock::has_stopped() => ExitCode::from(1),
         Ok(Exit::Done) => ExitCode::SUCCESS,

@@ -14,6 +14,7 @@
 //! | `log` | the log entry of a draw: [`DrawIntent`] |
 //! | `key` | the key that determines the noise, until the release is complete |
 //! | `records` | the log beside the confidential records, for draws into other folders |
+//! | `earlier` | draws before the current one |
 //! | `budgets` | the total budget of all draws of the same records: [`EarlierBudgets`] |
 //! | `folder` | [`ReleaseFolder`]: the folder of a release, complete or absent |
 

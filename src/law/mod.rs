@@ -3,6 +3,7 @@
 //! | file | law |
 //! | --- | --- |
 //! | `kinds` | [`Law`]: all of them |
+//! | `facts` | what every law of noise provides |
 //! | `accounted` | a law as a text, with everything that decides its losses |
 //! | `group` | [`Group`]: equal counts |
 //! | `gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer; N(0, sigma2) on the real line; the same on a Poisson sample of the records |
@@ -17,6 +18,7 @@
 //! | `pair` | two hypotheses by the probabilities of their outcomes |
 //! | `perturbation` | a table of the cell-key method: the published value of every true count |
 //! | `unknown_key` | keys that are shown if their noisy count reaches a threshold |
+//! | `changes` | the changes of one count of which the data decide |
 //! | `likelihoods` | the likelihood ratios of two hypotheses, exactly; [`Direction`] |
 //! | `outcomes` | one direction of a pair that is not symmetric |
 //! | `responses` | mixtures of randomized responses: between two of these lie laws whose losses have no common lattice |

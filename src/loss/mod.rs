@@ -25,6 +25,7 @@
 //! | `uniform` | continuous Laplace noise and bounded range: a closed form, and a contour |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
+//! | `upper` | an upper bound on a profile of which no sum is known |
 //! | `engine` | the engines, one file each, and the scheduler that chooses among them |
 //! | [`infinite`] | outcomes that only one of two neighbors can have, beside the losses that are finite |
 //! | [`evaluator`] | answers about one sum, or the largest over a family |

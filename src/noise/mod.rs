@@ -26,6 +26,7 @@
 //! | `bulk` | noise for whole slices, on all cores |
 //! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
 //! | `table` | noise on columns of a table: [`TableSource`], [`TableSink`] (feature `mechanisms`) |
+//! | `table_options` | the options of such a table, and the report on it |
 //! | `column`, `parquet_columns` | the same in CSV and in Parquet |
 //! | [`regression`] | the effect of noise on a regression on shares of counts |
 //!

@@ -18,6 +18,7 @@
 //! | `effort`, [`clock`] | the priced steps that an answer takes, and the clock of last resort |
 //! | `halving` | bisection and golden section in doubles |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
+//! | `normal` | the standard normal law in doubles, an approximation |
 
 pub mod ball;
 pub mod clock;

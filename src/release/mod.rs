@@ -38,14 +38,19 @@
 //! | --- | --- |
 //! | `neighbors` | the neighbor relations, their names, and how often a changed record changes a count |
 //! | `mixes`, `ways` | mixes of the groups of a record, and the worst of all ways in which it enters the counts |
+//! | `unit` | whom an account is about, in words: a record or a group of them |
 //! | `mod.rs` | a release, its levels and queries, and the composition of the counts that one record enters |
 //! | `file`, `schema_file` | the TOML form and its rules |
+//! | `levels` | a release as data: its levels, queries, paths and mixes |
+//! | `bundled` | the releases and ledgers that come with the program |
 //! | `own_recodes` | recodes of a user's own, in a file beside a release |
 //! | `published` | published figures of a release |
 //! | `written` | a release as such a file |
 //! | [`schema`] | the histogram, and its query groups |
 //! | `question` | what one record changes in a release, by which the account of the release is confirmed |
 //! | [`subject`] | a mechanism to account for: a release, or counts given one by one |
+//! | `accounted`, `resolved` | this mechanism as it was given, and its parts, queries and compositions |
+//! | `calibrated` | a subject with other noise as a release of its own |
 //! | `budgets` | the same queries with the budget divided differently among the levels |
 //! | `derived` | the same release with other noise, or several times |
 //! | [`columns`] | a release of the margins of a table, from the names and sizes of its columns |

@@ -22,6 +22,7 @@
 //! | [`registry`] | the kinds of claims beside those about an account, each with its table |
 //! | **results** | |
 //! | [`printed`] | the forms of printed numbers, and the set of numbers that each stands for |
+//! | `stated`, `unit` | the numbers that a printed text stands for, and how it is to be read |
 //! | `published_value`, `fit`, `own_inputs`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, its recomputation |
 //! | [`verify`] | every row recomputed and judged |
 //! | [`faults`] | distinct faults, which several rows can show |

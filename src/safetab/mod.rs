@@ -5,6 +5,8 @@
 //! | --- | --- |
 //! | [`schema`] | the bureau's files: their rules, and readers that check them |
 //! | [`groups`] | population groups, and the groups that a person belongs to |
+//! | `memberships` | the groups that one record can be in, of several kinds together |
+//! | `places` | the places where a record can be |
 //! | [`synthetic`] | synthetic persons and geographies, for rehearsals |
 //! | [`cell_noise`] | the noise of one cell and of sums of cells, their margins of error and coverage |
 //! | [`tables`] | the published tables, and their marginals as sums of noisy cells |

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | [`plan`] | the plan of a spine, a TOML file, and building from it |
 //! | [`blocks`] | the blocks and the geographic entities that contain them |
+//! | `csv_table` | tables that identify blocks: which columns hold the GEOIDs |
 //! | [`codes`] | GEOIDs in all forms that people use |
 //! | [`hierarchy`] | the tree of geounits over the blocks |
 //! | [`osed`] | the off-spine entity distance: how far an entity is from a tree |

@@ -6,6 +6,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | [`histograms`] | the confidential counts of all blocks |
+//! | `cell_columns` | the attribute columns of a file of true counts |
 //! | `leaves` | the unit of the lowest level in each line of a file |
 //! | [`measure`] | the noise of every query group of every unit, its privacy, and the drawing |
 //! | [`spending`] | the budget of all noisy counts together |

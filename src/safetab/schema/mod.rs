@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `validation` | [`ValidationReport`]: every broken rule, with its place |
 //! | `codes` | [`RaceEthCode`] and [`IterationCode`] |
+//! | `combination` | the codes of races and ethnicity of one record, packed into one number |
 //! | `regions` | [`Pass`], [`RegionType`], [`IterationLevel`], [`Granularity`], [`Privacy`] |
 //! | `rows` | rows of fields separated by `|`, read in bounded memory |
 //! | `config` | [`RunScope`], [`SafeTabConfig`], [`HouseholdConfig`]: the contents of config.json for persons and for households |

@@ -21,6 +21,7 @@
 //! | [`check`] | whether a folder fits the release, and the budget that it spent |
 //! | [`observe`] | observers of a check |
 //! | [`audit`] | whether the pure noise in a folder has the declared laws |
+//! | [`noise`] | the noise on the counts of a folder |
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`job`] | the same in parts, by several machines, or after an interruption |
 //! | [`identity`] | what decides whether saved work is continued |
@@ -31,6 +32,7 @@
 //! | [`answers`] | the requested counts, and the answers |
 //! | [`codes`] | census variable codes: definitions, labels, names of places, files by code |
 //! | [`compared`] | differences and shares of estimates, and files of covariances |
+//! | [`ranks`], [`medians`] | ranks of areas and medians of attributes with numbers, from the same covariances |
 //! | [`labels`] | the labels of the cells of a query |
 //! | [`areas`] | areas as sets of blocks or parts of blocks: from a table, or a block assignment file |
 //! | [`matched`] | the unmatched keys of a file |

@@ -28,6 +28,7 @@
 //! | [`algebra`] | small dense matrices of long numbers |
 //! | [`space`] | sectors, and the action of queries on them |
 //! | [`passes`] | upwards and downwards |
+//! | `below` | vectors and matrices by sector, and the children of a unit together |
 //! | `areas` | sums over sets of leaves |
 
 pub mod algebra;
