@@ -336,7 +336,8 @@ fn sampled_sum<'a>(counts: impl Iterator<Item = &'a Counts> + Clone) -> Result<O
         return Ok(Some(samples));
     }
     let has_infinite = |group: &Group| LossSum::new([group.clone()]).map(|sum| sum.infinite_loss().is_some());
-    for group in &others {
+    // Losses that are uniform once they are tilted are finite, and of symmetric pairs.
+    for group in others.iter().filter(|group| group.law.uniform(group.shift).is_none()) {
         if Directions::of(std::slice::from_ref(group))?.is_some() || has_infinite(group)? {
             let why = format!(
                 "{} beside Poisson-sampled noise: only noise whose pair of laws is symmetric, without outputs that only one of two neighbors can have, can be composed with it",
