@@ -196,7 +196,7 @@ fn all_counts(counts: &PartCounts, levels: usize) -> dp_assay::Result<Vec<Vec<Un
 /// The shapes of all units of a part, level by level.
 fn shapes_of(problem: &Problem, units: &PartUnits) -> Vec<Vec<Arc<Shape>>> {
     let mut made = Shapes::default();
-    let of_frees: Vec<Arc<Shape>> = units.frees.iter().map(|free| made.of(problem, free)).collect();
+    let of_frees: Vec<Arc<Shape>> = units.frees.iter().map(|free| made.shape(problem, free)).collect();
     let of_level = |free: &Vec<u32>| free.iter().map(|free| of_frees[*free as usize].clone()).collect();
     units.free.iter().map(of_level).collect()
 }
@@ -261,7 +261,7 @@ fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()
         times[1].push(down_to_blocks);
         sums.push(sum?);
         let (with_cells, sum) = down(&|belief| {
-            let answer = &answers.of(&problem, belief)[0];
+            let answer = &answers.answers(&problem, belief)[0];
             answer.estimates.iter().chain(&answer.variances).sum()
         });
         times[2].push(with_cells);
@@ -318,7 +318,7 @@ fn shapes(problem: &Problem, tree: &Tree, with_zeros: bool) -> Vec<Vec<Arc<Shape
             let blocks = if level == 5 { unit..unit + 1 } else { tree.blocks(level, unit) };
             let mut free = problem.all_free().none();
             blocks.for_each(|block| free.unite(&leaf(block)));
-            shapes.of(problem, &free)
+            shapes.shape(problem, &free)
         };
         (0..tree.units(level)).map(unit).collect::<Vec<_>>()
     };

@@ -111,7 +111,7 @@ fn least_squares(spine: &Spine) {
 fn spine(name: &str, blocks: &Blocks) -> Spine {
     let settings = SpineSettings::production(name).expect("settings");
     let start = Instant::now();
-    let entities = Entities::of(blocks, &settings);
+    let entities = Entities::of_blocks(blocks, &settings);
     let tree = optimized(blocks, &entities, &settings, false);
     let built = start.elapsed();
     let columns: Vec<_> = entities.columns.iter().map(|(_, column)| column).collect();

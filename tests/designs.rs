@@ -413,7 +413,7 @@ fn compare(seed: u64, path: &Path) -> [usize; 3] {
     let spine = Spine::new(tree, shares, Privacy::Concentrated).unwrap();
     let names: Vec<String> = release.levels.iter().map(|level| level.name.clone()).collect();
     let blocks: Vec<u64> = (0..spine.tree.order().len() as u64).map(|place| 440_010_301_001_000 + place).collect();
-    let ids = UnitIds::Census(Geoids::of(&spine.tree, &names, blocks.clone()));
+    let ids = UnitIds::Census(Geoids::of_tree(&spine.tree, &names, blocks.clone()));
     let saved = SavedSpine { names, spine, ids, privacy: Privacy::Concentrated, folder: PathBuf::new() };
     let (plan, tree) = (MeasurementPlan::of_release(&saved.spine, &release).unwrap(), &saved.spine.tree);
     let (cells, n) = (schema.cells(), blocks.len() * schema.cells());
@@ -485,7 +485,7 @@ fn compare(seed: u64, path: &Path) -> [usize; 3] {
     }
     // The certified variances of totals, exactly, and the totals beside whole counts.
     let totals = TotalVariances::<Rational>::new(&plan, &schema).unwrap();
-    let estimates = Estimates::of(&plan, &saved, &schema, dense.noisy.clone(), None).unwrap();
+    let estimates = Estimates::of_noisy(&plan, &saved, &schema, dense.noisy.clone(), None).unwrap();
     for unit in 0..tree.units(5) {
         let (estimate, variance) = truth[&(5, "total".to_string(), unit, 0)].as_ref().unwrap();
         assert_eq!(totals.unit(5, unit), variance, "{seed}");

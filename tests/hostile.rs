@@ -318,7 +318,7 @@ const READERS: [Reader; 21] = [
         name: "--published",
         rows: &[&["geoid", "count"], &["44001000100", "562"], &["44001000200", "1097"]],
         read: |path| {
-            let counts = |read: Published| (read.lines(), ["44001000100", "44001000200"].map(|name| read.of(name)));
+            let counts = |read: Published| (read.lines(), ["44001000100", "44001000200"].map(|name| read.count(name)));
             shown(Published::read(path).map(counts))
         },
         confidential: false,

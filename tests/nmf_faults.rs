@@ -93,7 +93,7 @@ fn a_deviation_of_the_stated_size_is_found() {
     let many = draws(&clean, "Block", "detailed", 1, Kind::Zeros);
     assert_eq!(many, 2 * 40 + 4 * 80);
     let declared = sigma2(2, 1, query);
-    let law = Audited::of(&Law::DiscreteGaussian { sigma2: declared.clone() }).unwrap();
+    let law = Audited::of_law(&Law::DiscreteGaussian { sigma2: declared.clone() }).unwrap();
     let level = Level { rate: 0.01, tests: clean.tests.len() as u64 };
     let smallest = smallest_approx(&law, &SIZED[0], 0.99, many, level).unwrap();
     let Fault::Parameter(size) = smallest.fault else { panic!("{smallest:?}") };

@@ -164,7 +164,7 @@ fn the_best_test_is_that_of_its_direction() {
         for alpha in ["0.001", "0.05", "0.3", "1/2", "0.9"] {
             let (what, alpha) = (format!("{name} x{count} at {alpha}"), number(alpha));
             let [power, of_other] = [&own, &other].map(|outcomes| largest_power(outcomes, &alpha));
-            let point = |neighbors| curve::at(&account, &number("0.3"), neighbors, &alpha, 12).expect("a point");
+            let point = |neighbors| curve::point(&account, &number("0.3"), neighbors, &alpha, 12).expect("a point");
             encloses(&point(Neighbors::AddRemove).power, &power, &what);
             encloses(&point(Neighbors::Bounded).power, &power.clone().max(of_other.clone()), &what);
             let share = number("0.3") * &power;

@@ -126,7 +126,7 @@ impl Losses {
     const STEP: f64 = 0.008;
 
     /// The losses of one step, rounded down or up; `added` under the noise, otherwise under the mixture.
-    fn of(step: Step, added: bool, up: bool) -> Losses {
+    fn of_step(step: Step, added: bool, up: bool) -> Losses {
         const FINE: f64 = 1.0 / 256.0;
         let last = ((7.5 + step.mu) / FINE) as i64;
         let mut found: Vec<(i64, f64)> = Vec::new();
@@ -172,7 +172,7 @@ fn many_steps_lie_between_convolutions() {
         for (at, added) in [false, true].into_iter().enumerate() {
             let [low, high] = [false, true].map(|up| {
                 let steps = parts.iter().flat_map(|(step, times)| std::iter::repeat_n(*step, *times));
-                steps.map(|step| Losses::of(step, added, up)).reduce(|sum, one| sum.plus(&one)).unwrap()
+                steps.map(|step| Losses::of_step(step, added, up)).reduce(|sum, one| sum.plus(&one)).unwrap()
             });
             for eps in [0.0, 0.2, 0.5, 0.8] {
                 let found = directions(&account, eps)[at];

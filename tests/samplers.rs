@@ -161,7 +161,7 @@ fn bounded_samples_pass_chi_square_and_kolmogorov() {
         table(&[(-1_000_000_000, "1/7"), (5, "5/7"), (6, "0.1"), (7, "3/70")]),
     ];
     for (seed, law) in laws.into_iter().enumerate() {
-        let (noise, sampler) = (Distribution::of(&law).unwrap(), Sampler::new(law.clone()).unwrap());
+        let (noise, sampler) = (Distribution::of_law(&law).unwrap(), Sampler::new(law.clone()).unwrap());
         let samples = drawn(&sampler, SAMPLES, 400 + seed as u64);
         let (mut edges, mut shares) = cells(|p| noise.quantile(p).unwrap(), |x| noise.cdf(x, 15).unwrap());
         // No sample is beyond the last value: a cell for it would have no share.

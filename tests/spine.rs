@@ -96,7 +96,7 @@ fn block_groups_keep_to_one_combination_and_to_their_size() {
     let blocks = strewn(folder.path(), 2, 7);
     for (name, tract_groups) in [("redistricting-persons", true), ("redistricting-units", false), ("dhc", false)] {
         let settings = SpineSettings::production(name).unwrap();
-        let entities = Entities::of(&blocks, &settings);
+        let entities = Entities::of_blocks(&blocks, &settings);
         let tree = optimize::optimized(&blocks, &entities, &settings, tract_groups);
         assert_eq!(tree.levels(), settings.levels() + usize::from(tract_groups));
         let mut rows = tree.order().to_vec();
@@ -136,7 +136,7 @@ fn tract_groups_never_make_the_distances_worse() {
     for seed in 3..8 {
         let blocks = strewn(folder.path(), seed, 30);
         let settings = SpineSettings::production("redistricting-persons").unwrap();
-        let entities = Entities::of(&blocks, &settings);
+        let entities = Entities::of_blocks(&blocks, &settings);
         let sorted = |tree: &Tree| {
             let columns: Vec<&EntityColumn> = entities.columns.iter().map(|(_, column)| column).collect();
             let mut all: Vec<u32> = osed::all_distances(tree, &columns).concat();
@@ -166,7 +166,7 @@ fn every_path_sums_to_one_and_only_children_give_their_share_up() {
     let folder = tempfile::tempdir().unwrap();
     let blocks = strewn(folder.path(), 9, 12);
     let settings = SpineSettings::production("redistricting-persons").unwrap();
-    let entities = Entities::of(&blocks, &settings);
+    let entities = Entities::of_blocks(&blocks, &settings);
     let tree = optimize::optimized(&blocks, &entities, &settings, false);
     for privacy in [Privacy::Concentrated, Privacy::Pure { cutoff: 150 }, Privacy::Pure { cutoff: 3 }] {
         for parts in [[1, 1, 1, 1, 1, 1], [104, 1440, 447, 687, 1256, 165], [1, 2, 4, 8, 16, 32]] {

@@ -168,7 +168,7 @@ fn tract_groups_omit_places_of_two_units() {
     let groups = |threshold: u32| {
         let mut settings = SpineSettings::production("redistricting-units").unwrap();
         settings.entity_threshold = threshold;
-        let entities = Entities::of(&blocks, &settings);
+        let entities = Entities::of_blocks(&blocks, &settings);
         let tree = optimize::optimized(&blocks, &entities, &settings, true);
         let group = |unit: usize| tree.children(3, unit).len();
         (0..tree.units(3)).map(group).collect::<Vec<_>>()

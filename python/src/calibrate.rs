@@ -102,7 +102,7 @@ impl Account {
             let least = promise::calibrate(&resolved.whole, &resolved.noise()?, &promise, grid)?;
             let (reached, target) = match (&goal, promise.delta()) {
                 (Goal::Risk(risk), _) => {
-                    (("risk", risk.of(&least.account, digits)?), Some(Interval::rational(risk.target(), 160)))
+                    (("risk", risk.value(&least.account, digits)?), Some(Interval::rational(risk.target(), 160)))
                 }
                 (_, Some(delta)) => {
                     (("epsilon", least.account.epsilon(delta, digits)?), promise.target(&resolved.whole, delta))
@@ -404,14 +404,14 @@ fn every_allocation(targets: &[QueryTarget], goal: &Target, decimals: u32) -> dp
         let counts = targets.iter().zip(&best.sigma2).map(single).collect::<dp_assay::Result<Vec<Counts>>>()?;
         dp_assay::account::Composition::new(counts)
     };
-    let risk = goal.risk.as_ref().map(|risk| risk.of(&composed()?, RISK_DIGITS)).transpose()?;
+    let risk = goal.risk.as_ref().map(|risk| risk.value(&composed()?, RISK_DIGITS)).transpose()?;
     Ok(Found { least, above, margins, zcdp, risk, best })
 }
 
 /// The error of a risk that even the largest allowed noise does not keep; every other error is returned.
 fn out_of_reach(error: Error, targets: &[QueryTarget], goal: &Target) -> Error {
     let Some(risk) = goal.risk.as_ref().filter(|_| !error.is_fatal()) else { return error };
-    match most_private(targets).and_then(|largest| risk.of(&largest, RISK_DIGITS)) {
+    match most_private(targets).and_then(|largest| risk.value(&largest, RISK_DIGITS)) {
         Ok(value) if risk.kept_by(&value.value) == Certainty::No => Error::Unsuitable {
             why: format!(
                 "no noise was found that keeps this promise: {}. The largest noise that the accuracy targets allow has {} {}",

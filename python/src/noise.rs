@@ -178,7 +178,7 @@ impl IntegerNoise {
     /// The least integer q with P[X <= q] >= p, decided by certified comparisons. 0 < p < 1, or ValueError.
     fn quantile(&self, py: Python, p: Exact) -> PyResult<i64> {
         let law = self.law.clone();
-        work::run(py, move |_| Distribution::of(&law)?.quantile(&p.0))
+        work::run(py, move |_| Distribution::of_law(&law)?.quantile(&p.0))
     }
 
     /// Expected errors of counts published with this discrete Gaussian noise, unclamped and clamped at zero, on average over `counts` (one
@@ -224,7 +224,7 @@ impl IntegerNoise {
         question: impl FnOnce(&Distribution, u32) -> dp_assay::Result<Interval> + Send + 'static,
     ) -> PyResult<Enclosure> {
         let law = self.law.clone();
-        let value = work::run(py, move |_| question(&Distribution::of(&law)?, digits))?;
+        let value = work::run(py, move |_| question(&Distribution::of_law(&law)?, digits))?;
         Ok(Enclosure::from((value.clone(), value.is_tight(digits))))
     }
 }

@@ -93,7 +93,7 @@ impl Account {
         let (resolved, evaluator) = (self.resolved(), self.evaluator());
         let points = work::run(py, move |stop| {
             work::all(&alphas.0, stop, |alpha| {
-                curve::at_by(&resolved.whole, &evaluator, &prior.0, resolved.neighbors, alpha, digits)
+                curve::point_by(&resolved.whole, &evaluator, &prior.0, resolved.neighbors, alpha, digits)
             })
         })?;
         let answer = PyDict::new(py);

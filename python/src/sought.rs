@@ -53,7 +53,7 @@ pub fn find_number<'py>(
     #[pyo3(from_py_with = numbers::digits)] digits: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     known_option(option)?;
-    let Some(question) = quick(Question::of(option, text, false))? else {
+    let Some(question) = quick(Question::of_text(option, text, false))? else {
         return Err(PyValueError::new_err(format!("text = {text:?}: expected a question mark in place of a number")));
     };
     let mut others = beside.map_or_else(Subject::default, |beside| beside.subject().clone());
@@ -142,7 +142,7 @@ impl Goal {
             Goal::Epsilon(epsilon, delta) => {
                 (("epsilon", account.epsilon(delta, digits)?), Interval::rational(epsilon, 160))
             }
-            Goal::Risk(risk) => (("risk", risk.of(account, digits)?), Interval::rational(risk.target(), 160)),
+            Goal::Risk(risk) => (("risk", risk.value(account, digits)?), Interval::rational(risk.target(), 160)),
         })
     }
 }

@@ -90,7 +90,7 @@ pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decim
     allocate_until(targets, epsilon, delta, decimals, &Stop::default())
 }
 
-/// The same, which ends with [`Error::Stopped`] once `stop` is set.
+/// The allocation of least weighted error, a request that ends with [`Error::Stopped`] once `stop` is set.
 pub fn allocate_until(
     targets: &[QueryTarget],
     epsilon: &Epsilon,

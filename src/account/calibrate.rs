@@ -72,7 +72,7 @@ pub(super) fn meets_in(
     delta: &Delta,
 ) -> Result<Certainty> {
     let evaluator = account.evaluator();
-    let listed = || Some(direction.of(exact::delta(account.single()?, &epsilon.ratio()?)?));
+    let listed = || Some(direction.pick(exact::delta(account.single()?, &epsilon.ratio()?)?));
     match evaluator.of_direction(direction, |one| meets_by(one, epsilon, delta, listed))? {
         Some(certainty) => Ok(certainty),
         None => meets_at(account, epsilon, delta),

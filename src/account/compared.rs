@@ -253,7 +253,7 @@ impl Compared {
 
     /// The requested reference. `figures` are those that were published for this account, at any delta. An error if `against` requires a
     /// published figure and there is none at delta, or an account whose epsilon is infinite.
-    pub fn of(
+    pub fn of_account(
         account: &impl Account,
         figures: &[PrintedFigure],
         against: Against,
@@ -264,7 +264,7 @@ impl Compared {
         match (against, figure) {
             (Against::Usual, None) => Compared::smallest(account, delta, digits),
             (Against::Usual | Against::Published, Some(figure)) => {
-                let found = Compared::of(account, &[], Against::By(figure.by), delta, digits)?;
+                let found = Compared::of_account(account, &[], Against::By(figure.by), delta, digits)?;
                 Ok(Compared { published: Some(figure.clone()), ..found })
             }
             (Against::Published, None) => Err(nothing_published(figures, delta)),
@@ -473,7 +473,7 @@ mod tests {
             source: "a test".to_string(),
         };
         let all = [figure.clone()];
-        let of = |against, at: &str| Compared::of(&composition, &all, against, &delta(at), 12);
+        let of = |against, at: &str| Compared::of_account(&composition, &all, against, &delta(at), 12);
         let found = of(Against::Usual, "1e-8").unwrap();
         assert_eq!((found.by, found.published.as_ref()), (Conversion::BunSteinke, Some(&figure)));
         // 1 + 2 sqrt(ln 1e8) = 9.5839..., which is not the printed figure.
@@ -482,7 +482,7 @@ mod tests {
         let other = of(Against::Usual, "1e-9").unwrap();
         assert!(other.published.is_none() && other.by == Conversion::BestOrder);
         assert!(of(Against::Published, "1e-9").unwrap_err().to_string().contains("but at delta = 1e-8"));
-        assert!(Compared::of(&composition, &[], Against::Published, &delta("1e-8"), 12).is_err());
+        assert!(Compared::of_account(&composition, &[], Against::Published, &delta("1e-8"), 12).is_err());
         assert!(of(Against::By(Conversion::BestOrder), "1e-8").unwrap().published.is_none());
         assert!(of(Against::By(Conversion::Pure), "1e-8").unwrap_err().to_string().contains("unbounded"));
     }

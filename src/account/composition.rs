@@ -65,23 +65,23 @@ const OF_NO_LOSS: u64 = 1_000_000_000_000_000_000;
 impl Composition {
     /// The composition of the given counts; an error if there are none.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
-        Self::of(counts.into_iter().collect::<Vec<_>>().into())
+        Self::of_counts(counts.into_iter().collect::<Vec<_>>().into())
     }
 
-    fn of(counts: Joined<Counts>) -> Result<Self> {
+    fn of_counts(counts: Joined<Counts>) -> Result<Self> {
         let terms =
             counts.iter().map(|counts| Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count });
         let terms: Vec<Group> = terms.collect();
         let dominating = terms.iter().map(directions::dominating).collect::<Result<Vec<_>>>()?;
         let loss = Arc::new(LossSum::new(dominating.concat())?);
-        let directions = Directions::of(&terms)?;
+        let directions = Directions::of_terms(&terms)?;
         let is_exact = directions.is_some() || loss.groups().iter().all(|group| !group.law.is_listed());
         let down = |term: &Group| directions::group(term, Rounding::Down, Direction::Remove);
         let below = if is_exact { None } else { Some(Arc::new(LossSum::new(terms.iter().map(down))?)) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
         let sampled = sampled_sum(counts.iter())?.map(Arc::new);
         let is_symmetric = sampled.is_none() && directions.is_none();
-        let uniform = |rounding| UniformSum::of(&terms, rounding, Direction::Remove);
+        let uniform = |rounding| UniformSum::of_terms(&terms, rounding, Direction::Remove);
         let uniform = if is_symmetric { uniform(Rounding::Down)?.zip(uniform(Rounding::Up)?) } else { None };
         let uniform = uniform.map(|(below, above)| Arc::new([below, above]));
         // Where every finite loss is zero, so is rho, and any number above 0 is an upper bound.
@@ -89,12 +89,12 @@ impl Composition {
         Ok(Composition { counts, loss, below, sampled, directions, uniform, rho, stop: Stop::default(), defined: None })
     }
 
-    /// The same composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
+    /// This composition, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of compositions derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         Composition { stop: stop.clone(), ..self.clone() }
     }
 
-    /// The same composition with the question of which it is the account: answers about delta and epsilon are compared with what follows from that alone.
+    /// This composition with the question of which it is the account: answers about delta and epsilon are compared with what follows from that alone.
     pub fn defined_by(self, definition: Definition) -> Self {
         Composition { defined: Some(Defined::new(definition)), ..self }
     }
@@ -281,25 +281,25 @@ impl Composition {
     /// The composition of both. It takes the stop signal of `self` if one is given, otherwise that of `other`.
     pub fn compose(&self, other: &Self) -> Result<Self> {
         let stop = if self.stop.is_given() { &self.stop } else { &other.stop };
-        Ok(Composition { stop: stop.clone(), ..Composition::of(self.counts.and(&other.counts))? })
+        Ok(Composition { stop: stop.clone(), ..Composition::of_counts(self.counts.and(&other.counts))? })
     }
 
     /// The composition for groups of up to `size` people who leave or enter together: the worst of all ways in which they share out what each of them changes.
-    /// Of log-concave noise, such as Gaussian and Laplace, that is every shift times `size`. An error where no way is proven to be the worst, and if a shift
+    /// For log-concave noise, such as Gaussian and Laplace, that is every shift times `size`. An error where no way is proven to be the worst, and if a shift
     /// exceeds its range.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
         if size > 1 {
             let why = "a group of records under Poisson sampling: each of them is sampled on its own, which is a mixture of several shifts";
             self.refuse_sampled(why)?;
         }
-        self.derived(self.counts.iter().map(|counts| group::of(counts, size)).collect::<Result<Vec<_>>>()?)
+        self.derived(self.counts.iter().map(|counts| group::grouped(counts, size)).collect::<Result<Vec<_>>>()?)
     }
 
     fn refuse_sampled(&self, why: &str) -> Result<()> {
         if self.sampled.is_some() { Err(Error::unsuitable(why)) } else { Ok(()) }
     }
 
-    /// The same released `times` times, each time with independent noise: every number of counts times `times`. An error for no
+    /// This composition released `times` times, each time with independent noise: every number of counts times `times`. An error for no
     /// repetitions, or more than 10^12 counts of one noise.
     pub fn repeated(&self, times: u64) -> Result<Self> {
         self.derived(self.counts.iter().map(|counts| counts.repeated(times)).collect::<Result<Vec<_>>>()?)
@@ -338,7 +338,7 @@ fn sampled_sum<'a>(counts: impl Iterator<Item = &'a Counts> + Clone) -> Result<O
     let has_infinite = |group: &Group| LossSum::new([group.clone()]).map(|sum| sum.infinite_loss().is_some());
     // Losses that are uniform once they are tilted are finite, and of symmetric pairs.
     for group in others.iter().filter(|group| group.law.uniform(group.shift).is_none()) {
-        if Directions::of(std::slice::from_ref(group))?.is_some() || has_infinite(group)? {
+        if Directions::of_terms(std::slice::from_ref(group))?.is_some() || has_infinite(group)? {
             let why = format!(
                 "{} beside Poisson-sampled noise: only noise whose pair of laws is symmetric, without outputs that only one of two neighbors can have, can be composed with it",
                 group.law.in_words()

@@ -54,7 +54,7 @@ pub fn zcdp_epsilon_optimal(rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {
     optimal_order(linear, rho, delta)
 }
 
-/// The same as [`zcdp_epsilon_optimal`] with a search for the order in doubles: equally certified and about ten times as fast, with
+/// The epsilon of [`zcdp_epsilon_optimal`] with a search for the order in doubles: equally certified and about ten times as fast, with
 /// different last digits.
 pub fn zcdp_epsilon_best_order(rho: &Rho, delta: &Delta) -> Result<Enclosure> {
     let linear = |s: &Rational| Enclosure::rational(&((s + s.clone().square()) * &**rho), ORDER_BITS);

@@ -75,12 +75,12 @@ impl Counts {
         Counts { law, count: copies, shift, free_rows: false, changes: Changes::Exactly }
     }
 
-    /// The same, where each count that differs does so by exactly the shift.
+    /// These counts, where each count that differs does so by exactly the shift.
     pub fn exactly(self) -> Result<Self> {
         Counts { changes: Changes::Exactly, ..self }.checked()
     }
 
-    /// The same, where each count stands for the cells of a query among which up to `shift` rows move freely, as where tables are joined
+    /// These counts, where each count stands for the cells of a query among which up to `shift` rows move freely, as where tables are joined
     /// and truncated. All in one cell is the worst; an error where that is not proven.
     pub fn with_free_rows(self) -> Result<Self> {
         Counts { free_rows: true, ..self }.checked()
@@ -167,7 +167,7 @@ impl Counts {
         }
     }
 
-    /// The same counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
+    /// These counts with more noise: the variance of Gaussian noise times `factor`, the parameter of a discrete Laplace divided by it.
     /// An error if the result is out of range.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         if *factor != 1 && !self.law.has_scale() {
@@ -188,7 +188,7 @@ impl Counts {
         self.law.rho(self.shift) * self.count
     }
 
-    /// The same counts released `times` times, each time with independent noise. An error for no repetitions, or more than 10^12 counts.
+    /// These counts released `times` times, each time with independent noise. An error for no repetitions, or more than 10^12 counts.
     pub fn repeated(&self, times: u64) -> Result<Self> {
         self.with(self.count.saturating_mul(times), self.shift)
     }

@@ -61,10 +61,10 @@ pub(super) fn dominating(counts: &Group) -> Result<Vec<Group>> {
 }
 
 impl OneWay {
-    /// Of these terms, for the bound above and for that below.
+    /// One direction of these terms, for the bound above and for that below.
     fn new([above, below]: [&[Group]; 2], direction: Direction) -> Result<Self> {
         let sum = |terms: &[Group], rounding| LossSum::new(terms.iter().map(|term| group(term, rounding, direction)));
-        let uniform = |terms: &[Group], rounding| UniformSum::of(terms, rounding, direction);
+        let uniform = |terms: &[Group], rounding| UniformSum::of_terms(terms, rounding, direction);
         let uniform = uniform(below, Rounding::Down)?.zip(uniform(above, Rounding::Up)?);
         let (above, below) = (sum(above, Rounding::Up)?, sum(below, Rounding::Down)?);
         Ok(OneWay { above, below, uniform: uniform.map(|(below, above)| [below, above]) })
@@ -178,8 +178,8 @@ fn of_every_choice(terms: &[Group]) -> Result<Vec<Group>> {
 }
 
 impl Directions {
-    /// Of these counts; `None` where each of them is symmetric.
-    pub(super) fn of(terms: &[Group]) -> Result<Option<Arc<Self>>> {
+    /// The directions of these counts; `None` where each of them is symmetric.
+    pub(super) fn of_terms(terms: &[Group]) -> Result<Option<Arc<Self>>> {
         if terms.iter().all(|term| term.law.is_symmetric()) {
             return Ok(None);
         }

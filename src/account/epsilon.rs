@@ -339,7 +339,7 @@ impl Request<'_> {
     fn by_root_of(&self, evaluator: &impl Searched) -> Result<Answer> {
         // The last answer is nearly always the proof at the upper end.
         let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
-        let session = evaluator.begin(Limit::of(self.digits));
+        let session = evaluator.begin(Limit::of_digits(self.digits));
         let enclose = |epsilon: &Rational, digits| {
             let answer = evaluator.enclose(epsilon, digits, &session)?;
             let value = answer.value.clone();

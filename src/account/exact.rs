@@ -20,7 +20,7 @@ fn listed(composition: &Composition) -> Option<Vec<[Listed; 2]>> {
         return None;
     }
     let changes = outputs::changes(composition).ok()??;
-    if changes.len() > MOST_CHANGES { None } else { changes.iter().map(Listed::of).collect() }
+    if changes.len() > MOST_CHANGES { None } else { changes.iter().map(Listed::of_change).collect() }
 }
 
 /// delta = sup over events S of P(S) - ratio Q(S), where a record is removed and where it is added.
@@ -169,7 +169,7 @@ mod tests {
             ("approximate", "0.9:?x2", Some(("pure", "1/7")), "2", "0.0199", "0.01"),
             ("approximate", "0.5:?", Some(("approximate", "0.4:1e-3")), "0.9", "0.001999", "0.001"),
         ] {
-            let question = Question::of(key, text, false).unwrap().unwrap();
+            let question = Question::of_text(key, text, false).unwrap().unwrap();
             let beside: Vec<Counts> = beside.iter().map(|(key, text)| Counts::parse(key, text).unwrap()).collect();
             let family = |value: &Rational| {
                 Composition::new([question.counts(value)?].into_iter().chain(beside.iter().cloned()))

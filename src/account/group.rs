@@ -40,7 +40,7 @@ use crate::{
 };
 
 /// The counts of the worst way in which a group of `size` records shares out what each of them changes.
-pub(super) fn of(counts: &Counts, size: u64) -> Result<Counts> {
+pub(super) fn grouped(counts: &Counts, size: u64) -> Result<Counts> {
     if size == 1 {
         return Ok(counts.clone());
     }

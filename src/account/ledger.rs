@@ -137,7 +137,7 @@ pub struct Balance {
     /// The account that the exact epsilon is compared with: pure DP if every loss is bounded and its epsilon is at most that of rho by the
     /// best order; else that.
     pub compared: Compared,
-    /// Of releases composed: those of which one mix of groups is composed, the one that is worst for the release alone, and that
+    /// The composed releases of which one mix of groups is composed, the one that is worst for the release alone, and that
     /// mix in words. The lower end of epsilon is of these mixes; the upper end bounds every combination of mixes.
     pub of_mixes: Vec<(String, String)>,
 }
@@ -299,7 +299,7 @@ impl Ledger {
 
     /// An upper bound on the epsilon of every combination of mixes, of which one has an epsilon found: for Gaussian noise, else what rho implies.
     fn most_of_all_mixes(&self, found: &Enclosure, by_rho: &Enclosure, delta: &Delta) -> Result<Enclosure> {
-        let combinations = gaussian::Combinations::of(&self.known());
+        let combinations = gaussian::Combinations::of_releases(&self.known());
         let own = combinations.map(|all| all.epsilon(delta, found.lower().to_f64())).transpose()?.flatten();
         Ok(own.map_or_else(|| by_rho.clone(), |own| own.min(by_rho)))
     }

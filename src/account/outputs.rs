@@ -112,7 +112,7 @@ pub(crate) fn keeps_in(
     delta: &Delta,
     direction: Option<Direction>,
 ) -> Result<Certainty> {
-    if let Some([remove, add]) = Listed::of(change) {
+    if let Some([remove, add]) = Listed::of_change(change) {
         let above = |one: &Listed| one.above(ratio) <= **delta;
         let all = match direction {
             Some(Direction::Remove) => above(&remove),
@@ -121,7 +121,7 @@ pub(crate) fn keeps_in(
         };
         return Ok(if all { Certainty::Yes } else { Certainty::No });
     }
-    let tail = Tail::of(change)?;
+    let tail = Tail::of_composition(change)?;
     let [least, most] = match tail.target(delta)? {
         Finite::Delta(ends) => ends,
         Finite::Impossible => return Ok(Certainty::No),
@@ -156,14 +156,14 @@ pub fn least_exceeded(changes: &[Composition], delta: &Delta) -> Result<Exceeded
 
 fn least_of_one(change: &Composition, delta: &Delta) -> Result<Exceeded> {
     let infinite = || Float::with_val(BITS, rug::float::Special::Infinity);
-    if let Some(listed) = Listed::of(change) {
+    if let Some(listed) = Listed::of_change(change) {
         let ln = |ratio: Option<Rational>| {
             ratio.map_or_else(infinite, |ratio| Enclosure::rational(&ratio, BITS).ln().upper().clone())
         };
         let [remove, add] = listed.map(|one| ln(one.least(delta)));
         return Ok(Exceeded { epsilon: remove.max(&add), by_tail: true, is_least: true });
     }
-    let tail = Tail::of(change)?;
+    let tail = Tail::of_composition(change)?;
     match tail.target(delta)? {
         Finite::Delta(ends) => tail.least(&ends),
         Finite::Impossible => Ok(Exceeded { epsilon: infinite(), by_tail: true, is_least: true }),
@@ -185,7 +185,7 @@ pub(super) struct Listed {
 
 impl Listed {
     /// Both directions of a change; `None` where an output is not of a table or a pair, or where they are too many.
-    pub(super) fn of(change: &Composition) -> Option<[Listed; 2]> {
+    pub(super) fn of_change(change: &Composition) -> Option<[Listed; 2]> {
         // The ratios of common outputs, with their probabilities under both hypotheses.
         let mut all = BTreeMap::from([(Rational::from(1), [Rational::from(1), Rational::from(1)])]);
         for counts in change.counts() {
@@ -277,7 +277,7 @@ enum Finite {
 impl<'c> Tail<'c> {
     /// [`Error::NoLattice`] where there is none: losses that are rounded up have no tail that is a bound, because their masses are moved as well, and pairs that
     /// are not symmetric have other losses.
-    fn of(composition: &'c Composition) -> Result<Self> {
+    fn of_composition(composition: &'c Composition) -> Result<Self> {
         let is_rounded = composition.below().is_some() || !composition.is_symmetric();
         // Where every common output is equally likely for both neighbors, there is no lattice: the one finite loss is zero.
         let has_lattice = composition.loss().step().is_some() && !composition.loss().groups().is_empty();
@@ -385,7 +385,7 @@ mod tests {
         let loss = composition.loss();
         let of = |delta: &Rational| {
             let delta = Delta::new(delta.clone()).unwrap();
-            Tail::of(&composition).unwrap().least(&[delta.clone(), delta]).unwrap()
+            Tail::of_composition(&composition).unwrap().least(&[delta.clone(), delta]).unwrap()
         };
         let plain = of(&parse("0.001").unwrap());
         assert!(plain.by_tail && plain.is_least);

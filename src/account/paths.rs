@@ -47,7 +47,7 @@ pub enum Whole {
 }
 
 impl Whole {
-    /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
+    /// This account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         match self {
             Whole::Composition(one) => Whole::Composition(one.until(stop)),
@@ -56,7 +56,7 @@ impl Whole {
         }
     }
 
-    /// The same account with the question of which it is the account, where that is known ([`Composition::defined_by`]).
+    /// This account with the question of which it is the account, where that is known ([`Composition::defined_by`]).
     pub fn compared_with(self, definition: Option<Definition>) -> Self {
         match (self, definition) {
             (Whole::Composition(one), Some(definition)) => Whole::Composition(one.defined_by(definition)),
@@ -161,7 +161,7 @@ impl WorstPath {
     /// An error where paths differ in the probability of an infinite loss, or in pairs of paths with a guarantee, which is about both paths of a
     /// pair at once: see [`WorstPath::pairs_beside`].
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
-        WorstPath::of(paths, units, None)
+        WorstPath::of_paths(paths, units, None)
     }
 
     /// The worst case of all pairs of paths, each together with the same counts beside them: guarantees, and counts as they differ between two
@@ -174,10 +174,10 @@ impl WorstPath {
                 format!("at most {MOST_PAIRS} beside continuous Laplace noise, a bounded range, or a table of masses");
             return Err(Error::out_of_range("the number of pairs of paths", pairs, &expected));
         }
-        WorstPath::of(paths, Units::Pairs, Some(beside))
+        WorstPath::of_paths(paths, Units::Pairs, Some(beside))
     }
 
-    fn of(paths: Vec<Composition>, units: Units, beside: Option<Composition>) -> Result<Self> {
+    fn of_paths(paths: Vec<Composition>, units: Units, beside: Option<Composition>) -> Result<Self> {
         paths.iter().chain(&beside).try_for_each(|path| path.check_symmetric("a worst case of block paths"))?;
         let first = paths.first().ok_or(Error::EmptyComposition)?;
         let infinite = first.infinite_loss();
@@ -213,12 +213,12 @@ impl WorstPath {
         Ok(WorstPath { paths: Arc::new(paths), beside, infinite, family: own, below, units, rho, stop, defined: None })
     }
 
-    /// The same account with the question of which it is the account: answers about delta and epsilon are compared with what follows from that alone.
+    /// This account with the question of which it is the account: answers about delta and epsilon are compared with what follows from that alone.
     pub fn defined_by(self, definition: Definition) -> Self {
         WorstPath { defined: Some(Box::new(Defined::new(definition))), ..self }
     }
 
-    /// The same account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
+    /// This account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         let paths = Arc::new(self.paths.iter().map(|path| path.until(stop)).collect());
         let beside = self.beside.as_ref().map(|beside| beside.until(stop));
@@ -313,7 +313,7 @@ impl Account for WorstPath {
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         let paths: Result<Vec<Composition>> = self.paths.iter().map(|path| path.with_noise_times(factor)).collect();
         let beside = self.beside.as_ref().map(|beside| beside.with_noise_times(factor)).transpose()?;
-        WorstPath::of(paths?, self.units, beside)
+        WorstPath::of_paths(paths?, self.units, beside)
     }
 
     /// ln M of a pair (p, q) is the sum of those of its paths, that is the mean of ln M of (p, p) and (q, q), and so at most the larger of

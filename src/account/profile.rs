@@ -98,7 +98,7 @@ pub trait Account: Sync {
             let [remove, add] = exact::type_two_of_directions(self.single()?, alpha)?;
             Some(match direction {
                 None => remove.min(add),
-                Some(direction) => direction.of([remove, add]),
+                Some(direction) => direction.pick([remove, add]),
             })
         })
     }
@@ -492,7 +492,7 @@ fn zcdp_delta(account: &(impl Account + ?Sized), epsilon: &Epsilon, digits: u32)
 }
 
 impl Account for Composition {
-    /// Of a composition that is not symmetric, those of the direction in which they have the larger probability.
+    /// For a composition that is not symmetric, the infinite losses of the direction in which they have the larger probability.
     fn infinite_loss(&self) -> Option<InfiniteLoss> {
         match self.directions() {
             Some(directions) => directions.infinite_loss(),

@@ -82,7 +82,7 @@ const MARK: char = '?';
 impl Question {
     /// The question of an option's text, by the option's name without dashes; `None` if there is no question mark. An error if there are several, or if
     /// none of the numbers is it.
-    pub fn of(key: &str, text: &str, normalize: bool) -> Result<Option<Self>> {
+    pub fn of_text(key: &str, text: &str, normalize: bool) -> Result<Option<Self>> {
         if !text.contains(MARK) {
             return Ok(None);
         }
@@ -180,7 +180,7 @@ impl Question {
         Ok(Outcome::Found(Found { account: family(&value)?, value, not_enough, is_neighbor_disproved }))
     }
 
-    /// The same where a rule decides that more privacy keeps, such as the sum of rho, in place of the account.
+    /// The number that spends most of a promise, where a rule decides that more privacy keeps, such as the sum of rho, in place of the account.
     pub fn answer_where<A: Account>(
         &self,
         family: impl Fn(&Rational) -> Result<A>,
@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn name(key: &str, text: &str) -> Option<&'static str> {
-        Question::of(key, text, false).unwrap().map(|question| question.number.name)
+        Question::of_text(key, text, false).unwrap().map(|question| question.number.name)
     }
 
     #[test]
@@ -347,7 +347,7 @@ mod tests {
             ("gaussian", "4?"),
             ("gaussian", "1:?"),
         ] {
-            assert!(Question::of(key, text, false).is_err(), "{key} {text}");
+            assert!(Question::of_text(key, text, false).is_err(), "{key} {text}");
         }
     }
 
@@ -363,7 +363,7 @@ mod tests {
             ("laplace", "?", Some(1)),
             ("approximate", "1/2:?x2", Some(9)),
         ] {
-            let question = Question::of(key, text, false).unwrap().unwrap();
+            let question = Question::of_text(key, text, false).unwrap().unwrap();
             let family = |value: &Rational| Composition::new([question.counts(value)?]);
             let decimals = question.decimals(decimals).unwrap();
             let outcome = question.answer(family, &promise("1", "1e-6"), decimals).unwrap();
@@ -386,7 +386,7 @@ mod tests {
             ("truncated-gaussian", "?:10", "3", "1e-6", 2, "2.44"),
             ("truncated-laplace", "?:2", "3/2", "1/20", 2, "1.52"),
         ] {
-            let question = Question::of(key, text, false).unwrap().unwrap();
+            let question = Question::of_text(key, text, false).unwrap().unwrap();
             let family = |value: &Rational| Composition::new([question.counts(value)?]);
             let Outcome::Found(found) = question.answer(family, &promise(epsilon, delta), decimals).unwrap() else {
                 panic!("{key} {text}")
@@ -400,7 +400,7 @@ mod tests {
     fn what_has_no_answer_is_refused() {
         type Known = std::result::Result<(Rational, Option<Rational>), bool>;
         let ask = |key: &str, text: &str, decimals: Option<u32>, promise: &Promise| -> Result<Known> {
-            let question = Question::of(key, text, false)?.unwrap();
+            let question = Question::of_text(key, text, false)?.unwrap();
             let family = |value: &Rational| Composition::new([question.counts(value)?]);
             Ok(match question.answer(family, promise, question.decimals(decimals)?)? {
                 Outcome::Found(found) => Ok((found.value, found.not_enough)),

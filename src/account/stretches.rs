@@ -25,7 +25,7 @@ struct Equal {
 }
 
 impl Equal {
-    fn of(composition: &Composition) -> Option<Self> {
+    fn of_composition(composition: &Composition) -> Option<Self> {
         let mut equal: Option<Equal> = None;
         for counts in composition.counts() {
             // The worst change by at most the shift is that by all of it, as this noise is log-concave.
@@ -66,7 +66,7 @@ pub(super) fn below<A: Account>(
 ) -> Result<Option<Least>> {
     let top = point;
     let account = family(top)?;
-    let Some(equal) = account.single().and_then(Equal::of) else { return Ok(None) };
+    let Some(equal) = account.single().and_then(Equal::of_composition) else { return Ok(None) };
     let Some(epsilon) = epsilon.lower_rational() else { return Ok(None) };
     let Some(ends) = equal.ends_of_falls(&epsilon) else { return Ok(None) };
     let ln_delta = Enclosure::rational(delta, 100).ln().approximate();

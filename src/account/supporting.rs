@@ -84,7 +84,7 @@ pub(super) fn epsilon_by(evaluator: &SumEvaluator, rho: f64, alpha: &Rational) -
 impl<'a> Lines<'a> {
     /// The lines of a composition with this zCDP rho, for this number of digits.
     pub(super) fn new(source: Source<'a>, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
-        let session = source.session(Limit::of(digits));
+        let session = source.session(Limit::of_digits(digits));
         Lines { source, alpha, rho, may_list: false, session, drawn: RefCell::default(), digits }
     }
 

@@ -69,10 +69,10 @@ impl Composition {
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
         if let Some(sampled) = self.sampled_evaluator() {
-            return hull(&Losses::of(self), Source::Profile(&sampled), alpha, digits);
+            return hull(&Losses::of_composition(self), Source::Profile(&sampled), alpha, digits);
         }
         if let Some(both) = self.directions_evaluator() {
-            return hull(&Losses::of(self), Source::Profile(&both), alpha, digits);
+            return hull(&Losses::of_composition(self), Source::Profile(&both), alpha, digits);
         }
         if self.has_rounded_losses() {
             return Err(Error::NoLattice);
@@ -105,7 +105,7 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger close to one, where f is a small difference.
 pub(super) fn by(composition: &Composition, evaluator: &Evaluator, alpha: &Rational, digits: u32) -> Result<Answer> {
     check_alpha(alpha)?;
-    let losses = Losses::of(composition);
+    let losses = Losses::of_composition(composition);
     let both = Direction::both(|direction| of_direction(&losses, evaluator, direction, alpha, digits))?;
     if let Some([remove, add]) = both {
         return Ok(answer::smaller(remove, add, digits));
@@ -159,7 +159,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    fn of(composition: &Composition) -> Self {
+    fn of_composition(composition: &Composition) -> Self {
         let infinite = match composition.directions() {
             Some(directions) => directions.infinite_loss(),
             None => composition.loss().infinite_loss(),
@@ -200,7 +200,7 @@ pub(super) fn of_direction(
     check_alpha(alpha)?;
     let Some(both) = source_of_both(evaluator) else { return Ok(None) };
     let of_way = |[remove, add]: [&Evaluator; 2]| {
-        let [own, opposite] = direction.of([[remove, add], [add, remove]]);
+        let [own, opposite] = direction.pick([[remove, add], [add, remove]]);
         of_one_way(OneWay { own, opposite, both: &both }, of.rho, alpha, digits)
     };
     evaluator.with_directions(|directions| {
@@ -336,7 +336,7 @@ struct Curve<'a> {
 
 impl Curve<'_> {
     fn at(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        let limit = Limit::of(digits);
+        let limit = Limit::of_digits(digits);
         let is_met = |answer: &Answer, fewer| answer.value.is_tight(fewer);
         match as_precise_as_possible(digits, limit, is_met, |digits| self.evaluate(alpha, digits, limit)) {
             Err(error) if error.is_beyond_reach() => {

@@ -83,8 +83,8 @@ pub(super) const FOURTH: Linear =
 
 impl Audited {
     /// The law of single draws.
-    pub fn of(law: &Law) -> Result<Audited> {
-        let declared = Declared::of(law)?;
+    pub fn of_law(law: &Law) -> Result<Audited> {
+        let declared = Declared::of_law(law)?;
         let bins = Bins::new(&declared);
         Ok(Audited { law: declared, bins, named: Some(law.clone()) })
     }

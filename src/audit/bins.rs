@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn bins_hold_every_integer_once() {
         for sigma2 in ["0.02", "5", "7963.26", "1e6"] {
-            let law = Declared::of(&law(sigma2)).unwrap();
+            let law = Declared::of_law(&law(sigma2)).unwrap();
             let bins = Bins::new(&law);
             let total: f64 = bins.approx().iter().sum();
             assert!(

@@ -113,11 +113,16 @@ pub struct Bounds {
 
 impl Bounds {
     /// The bounds at these deltas and the decisions on these claims (epsilon, delta), each kind wrong with probability at most `errors`.
-    pub fn of(runs: &Runs, deltas: &[Rational], claims: &[(Rational, Rational)], errors: &Rational) -> Result<Bounds> {
-        let events: Vec<Chosen> = deltas.iter().map(|delta| Chosen::of(runs, delta, errors)).collect();
+    pub fn of_runs(
+        runs: &Runs,
+        deltas: &[Rational],
+        claims: &[(Rational, Rational)],
+        errors: &Rational,
+    ) -> Result<Bounds> {
+        let events: Vec<Chosen> = deltas.iter().map(|delta| Chosen::of_runs(runs, delta, errors)).collect();
         let level = Rational::from(errors / (2 * deltas.len().max(1) as u64));
         let found = events.iter().zip(deltas).map(|(chosen, delta)| chosen.found(delta, &level)).collect();
-        let of_claims: Vec<Chosen> = claims.iter().map(|(_, delta)| Chosen::of(runs, delta, errors)).collect();
+        let of_claims: Vec<Chosen> = claims.iter().map(|(_, delta)| Chosen::of_runs(runs, delta, errors)).collect();
         let refutes = |at: usize, level: Rational| of_claims[at].refutes(&claims[at].0, &claims[at].1, &level);
         let refuted = holm(claims.len(), errors, refutes);
         let claims = claims.iter().zip(refuted).map(|((epsilon, delta), is_refuted)| Claim {
@@ -168,7 +173,7 @@ struct Chosen {
 
 impl Chosen {
     /// The event with the largest bound at this delta, as far as the runs that choose foresee it.
-    fn of(runs: &Runs, delta: &Rational, errors: &Rational) -> Chosen {
+    fn of_runs(runs: &Runs, delta: &Rational, errors: &Rational) -> Chosen {
         let score =
             Score { delta: delta.to_f64(), ln_inverse: -libm::log(errors.to_f64() / 2.0), tested: runs.testing() };
         let all = runs.columns.iter().filter_map(|(name, column)| best_of(name, column, &score));
@@ -248,7 +253,7 @@ struct Score {
 
 impl Score {
     /// By the shares of the runs with the record and without it that have the event.
-    fn of(&self, with: f64, without: f64) -> f64 {
+    fn value(&self, with: f64, without: f64) -> f64 {
         let p = self.lower_approx(with, self.tested[0]);
         let q = 1.0 - self.lower_approx(1.0 - without, self.tested[1]);
         let ln = |own: f64, other: f64| {
@@ -286,8 +291,8 @@ fn best_of(name: &str, column: &Column, score: &Score) -> Option<(f64, Event)> {
                 count as f64 / all.len() as f64
             };
             let each = thresholds(&sorted).into_iter().flat_map(|number| {
-                let above = score.of(1.0 - share(0, number, false), 1.0 - share(1, number, false));
-                let below = score.of(share(0, number, true), share(1, number, true));
+                let above = score.value(1.0 - share(0, number, false), 1.0 - share(1, number, false));
+                let below = score.value(share(0, number, true), share(1, number, true));
                 [(above, Outputs::AtLeast(number)), (below, Outputs::AtMost(number))]
             });
             let (own, outputs) = each.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
@@ -311,7 +316,7 @@ fn best_of(name: &str, column: &Column, score: &Score) -> Option<(f64, Event)> {
             let (mut hits, mut best) = ([0_u64; 2], None::<(f64, usize)>);
             for (length, at) in order.iter().enumerate() {
                 hits = [hits[0] + counts[0][*at], hits[1] + counts[1][*at]];
-                let own = score.of(hits[0] as f64 / totals[0], hits[1] as f64 / totals[1]);
+                let own = score.value(hits[0] as f64 / totals[0], hits[1] as f64 / totals[1]);
                 if best.is_none_or(|(most, _)| own > most) {
                     best = Some((own, length + 1));
                 }
@@ -383,7 +388,7 @@ mod tests {
 
     fn runs(count: usize, mut output: impl FnMut(bool) -> String) -> Runs {
         let lines = [true, false].map(|is_with| (0..count).map(|_| output(is_with)).collect());
-        Runs::of(lines, ["with.txt", "without.txt"]).unwrap()
+        Runs::of_lines(lines, ["with.txt", "without.txt"]).unwrap()
     }
 
     /// Randomized response of epsilon 1 keeps a claim of 1 and breaks one of 0.9; one that is always right beside it has no bound at its delta.
@@ -396,7 +401,8 @@ mod tests {
         let zero = Rational::new();
         let claim = |epsilon: &str| (parse(epsilon).unwrap(), zero.clone());
         let errors = parse("1/20").unwrap();
-        let bounds = Bounds::of(&response, std::slice::from_ref(&zero), &[claim("1"), claim("0.9")], &errors).unwrap();
+        let bounds =
+            Bounds::of_runs(&response, std::slice::from_ref(&zero), &[claim("1"), claim("0.9")], &errors).unwrap();
         assert_eq!(bounds.claims.iter().map(|claim| claim.is_refuted).collect::<Vec<_>>(), [false, true]);
         let found = &bounds.found[0];
         assert!(found.epsilon_lower > 0.93 && found.epsilon_lower < 1.0, "{}", found.epsilon_lower);
@@ -407,7 +413,7 @@ mod tests {
             if is_with && draw < 0.02 { "found".to_string() } else { format!("{}", (draw * 10.0).floor()) }
         });
         let at = ["0", "0.01", "0.03"].map(|delta| parse(delta).unwrap());
-        let bounds = Bounds::of(&shown, &at, &[], &errors).unwrap();
+        let bounds = Bounds::of_runs(&shown, &at, &[], &errors).unwrap();
         let [none, less, more] = [0, 1, 2].map(|at| bounds.found[at].epsilon_lower.to_f64());
         assert!(none > 3.0 && less > 2.5 && more < 0.1, "{none} {less} {more}");
     }
@@ -423,7 +429,7 @@ mod tests {
             };
             format!("{},{}", laplace(), laplace() + if is_with { 1.0 } else { 0.0 })
         });
-        let bounds = Bounds::of(&shifted, &[Rational::new()], &[], &parse("0.05").unwrap()).unwrap();
+        let bounds = Bounds::of_runs(&shifted, &[Rational::new()], &[], &parse("0.05").unwrap()).unwrap();
         let found = &bounds.found[0];
         assert!(found.epsilon_lower > 0.85 && found.epsilon_lower < 1.0, "{found:?}");
         assert!(found.event.in_words(5).starts_with("column 2"), "{}", found.event.in_words(5));
@@ -437,7 +443,7 @@ mod tests {
         let refuted = (0..200).filter(|_| {
             let response = runs(200, |is_with| u8::from((random.next() < truth) == is_with).to_string());
             let claims = [(Rational::from(1), Rational::new())];
-            Bounds::of(&response, &[], &claims, &parse("1/5").unwrap()).unwrap().claims[0].is_refuted
+            Bounds::of_runs(&response, &[], &claims, &parse("1/5").unwrap()).unwrap().claims[0].is_refuted
         });
         // At most 1/5 by the theorem, at most 1/10 for one side: 40 and 20 of 200.
         assert!(refuted.count() <= 30);

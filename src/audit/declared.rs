@@ -29,7 +29,7 @@ pub struct Declared {
 
 impl Declared {
     /// The law of single draws. Refuses noise on the real line, and noise so wide that a histogram would have more than 2^17 values.
-    pub fn of(law: &Law) -> Result<Declared> {
+    pub fn of_law(law: &Law) -> Result<Declared> {
         // exp(-curvature m^2 / 2), exp(-slope m) or exp(-epsilon m / period) below 2^-(WANTED + 2), approximately.
         let depth = f64::from(WANTED + 2) * std::f64::consts::LN_2;
         let (reach, expected) = match law.shape()? {
@@ -230,7 +230,7 @@ mod tests {
     use crate::{loss::testing::law, noise::DiscreteGaussian, numeric::rational::parse};
 
     fn gaussian(sigma2: &str) -> Declared {
-        Declared::of(&law(sigma2)).unwrap()
+        Declared::of_law(&law(sigma2)).unwrap()
     }
 
     #[test]
@@ -268,11 +268,11 @@ mod tests {
 
     #[test]
     fn noise_that_is_too_wide_or_continuous_is_refused() {
-        let wide = Declared::of(&law("1e10")).unwrap_err().to_string();
+        let wide = Declared::of_law(&law("1e10")).unwrap_err().to_string();
         assert!(wide.contains("2.3e7"), "{wide}");
-        let laplace = Declared::of(&law("discrete-laplace:1e-5")).unwrap_err().to_string();
+        let laplace = Declared::of_law(&law("discrete-laplace:1e-5")).unwrap_err().to_string();
         assert!(laplace.contains("1.4e-3"), "{laplace}");
-        assert!(Declared::of(&law("gaussian:5")).is_err());
-        assert!(Declared::of(&law("2.3e7")).is_ok());
+        assert!(Declared::of_law(&law("gaussian:5")).is_err());
+        assert!(Declared::of_law(&law("2.3e7")).is_ok());
     }
 }

@@ -39,7 +39,7 @@ impl Interval {
     /// The sum of the draws' scores, whole numbers that increase with the magnitude, increases stochastically with the parameter: the laws have
     /// a monotone likelihood ratio in the magnitude. So if a Chernoff bound rejects one factor on one side at half the level, all factors
     /// beyond it are rejected, too.
-    pub fn of(audited: &Audited, tally: &Tally, level: &Rational) -> Result<Option<Interval>> {
+    pub fn of_tally(audited: &Audited, tally: &Tally, level: &Rational) -> Result<Option<Interval>> {
         let Some(named) = &audited.named else { return Ok(None) };
         if tally.draws() == 0 {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Interval {
         // Whether the law with this factor is rejected because the sum is too large (for small factors) or too small.
         let is_rejected = |factor: f64, too_large: bool| -> Result<bool> {
             let Some(law) = scaled_law(named, factor) else { return Ok(false) };
-            let other = super::declared::Declared::of(&law)?;
+            let other = super::declared::Declared::of_law(&law)?;
             let (upper, approx) = audited.bins.of_law(&other);
             let s = super::battery::tilt(&approx, &scores, sum as f64 / tally.draws() as f64);
             if (s > 0.0) != too_large {

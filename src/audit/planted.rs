@@ -19,7 +19,7 @@ use crate::{
 };
 
 fn gaussian(sigma2: &str) -> Audited {
-    Audited::of(&law(sigma2)).unwrap()
+    Audited::of_law(&law(sigma2)).unwrap()
 }
 
 fn uniform(source: &mut Source) -> f64 {
@@ -279,14 +279,14 @@ fn the_interval_of_the_parameter_holds_the_truth() {
         sampler.fill(&mut draws, &mut Streams::with_insecure_seed(seed).take());
         let mut tally = Tally::new(law.law.reach());
         draws.iter().for_each(|x| tally.add(*x));
-        let found = Interval::of(&law, &tally, &level).unwrap().unwrap();
+        let found = Interval::of_tally(&law, &tally, &level).unwrap().unwrap();
         misses += u32::from(!(found.lower < 1.0 && found.upper > 1.0));
         // About 3.3 standard deviations of sqrt(2 / n) to each side.
         assert!(found.upper / found.lower < 1.09, "{sigma2} {found:?}");
     }
     assert!(misses <= 3, "{misses} of 30 at a level of one percent");
     let epsilon = parse("0.4").unwrap();
-    let law = Audited::of(&Law::DiscreteLaplace { epsilon: epsilon.clone() }).unwrap();
+    let law = Audited::of_law(&Law::DiscreteLaplace { epsilon: epsilon.clone() }).unwrap();
     let mut draws = vec![0; 50_000];
     DiscreteLaplace::new(epsilon)
         .unwrap()
@@ -295,7 +295,7 @@ fn the_interval_of_the_parameter_holds_the_truth() {
         .fill(&mut draws, &mut Streams::with_insecure_seed(5).take());
     let mut tally = Tally::new(law.law.reach());
     draws.iter().for_each(|x| tally.add(*x));
-    let found = Interval::of(&law, &tally, &level).unwrap().unwrap();
+    let found = Interval::of_tally(&law, &tally, &level).unwrap().unwrap();
     assert!(found.lower < 1.0 && found.upper > 1.0 && found.upper / found.lower < 1.05, "{found:?}");
     assert!(!alarm(&law.tests(&tally), &level));
     // The same draws twice as large.

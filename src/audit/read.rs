@@ -152,7 +152,7 @@ pub fn integers(input: impl Read, name: &str, mut each: impl FnMut(&[i64])) -> R
     }
 }
 
-/// The same from a file.
+/// Reads integers from a file, one per line, and passes them on in order; returns their number.
 pub fn file(path: &Path, each: impl FnMut(&[i64])) -> Result<u64> {
     integers(reading::open(path)?, &crate::error::shown(path), each)
 }

@@ -227,7 +227,7 @@ mod tests {
         let sampler = DiscreteGaussian::new(sigma2.clone()).unwrap().sampler().unwrap();
         let mut draws = vec![0; 400_000];
         sampler.fill(&mut draws, &mut Streams::with_insecure_seed(3).take());
-        (Declared::of(&Law::DiscreteGaussian { sigma2 }).unwrap(), draws)
+        (Declared::of_law(&Law::DiscreteGaussian { sigma2 }).unwrap(), draws)
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_law_of_little_randomness_is_not_searched() {
-        let law = Declared::of(&Law::DiscreteGaussian { sigma2: parse("0.02").unwrap() }).unwrap();
+        let law = Declared::of_law(&Law::DiscreteGaussian { sigma2: parse("0.02").unwrap() }).unwrap();
         let mut repeats = Repeats::new(&law, [1, 2]);
         (0..10_000).for_each(|_| repeats.add(0));
         assert_eq!((repeats.window(), repeats.p()), (None, ProvenP::ONE));

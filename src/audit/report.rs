@@ -33,14 +33,14 @@ pub struct Report {
 
 impl Report {
     /// Tests a stream; refuses one without draws.
-    pub fn of(audited: &Audited, stream: &Stream, false_alarm_rate: &Rational) -> Result<Report> {
+    pub fn of_stream(audited: &Audited, stream: &Stream, false_alarm_rate: &Rational) -> Result<Report> {
         if stream.tally.draws() == 0 {
             return Err(Error::missing("no draws: expected one integer per line"));
         }
         let tested = audited.stream_tests(stream);
         let ps: Vec<ProvenP> = tested.tests.iter().map(|test| test.p).collect();
         let verdict = Verdict::new(&ps, false_alarm_rate);
-        let interval = Interval::of(audited, &stream.tally, false_alarm_rate)?;
+        let interval = Interval::of_tally(audited, &stream.tally, false_alarm_rate)?;
         let level = Level { rate: false_alarm_rate.to_f64(), tests: ps.len() as u64 };
         let shows = shown_by(audited, stream.tally.draws(), level);
         Ok(Report { tested, verdict, interval, shows })

@@ -58,11 +58,11 @@ pub struct Runs {
 impl Runs {
     /// Reads both files, in the order in which they were made.
     pub fn read(with: &Path, without: &Path) -> Result<Runs> {
-        Runs::of([lines(with)?, lines(without)?], [&shown(with), &shown(without)])
+        Runs::of_lines([lines(with)?, lines(without)?], [&shown(with), &shown(without)])
     }
 
     /// The same from lines.
-    pub(super) fn of(lines: [Vec<String>; 2], names: [&str; 2]) -> Result<Runs> {
+    pub(super) fn of_lines(lines: [Vec<String>; 2], names: [&str; 2]) -> Result<Runs> {
         for (lines, name) in lines.iter().zip(names) {
             if lines.len() < FEWEST {
                 let why = format!("{} lines are too few: some choose an event, others test it", lines.len());
@@ -94,7 +94,7 @@ impl Runs {
                 Some(own) if !is_taken(own) => own.to_string(),
                 _ => format!("column {}", at + 1),
             };
-            columns.push((name, Column::of(choosing.each_ref().map(of))));
+            columns.push((name, Column::of_fields(choosing.each_ref().map(of))));
         }
         // A refusal may depend on all runs: it states nothing of the program.
         for (at, (name, column)) in columns.iter().enumerate() {
@@ -143,7 +143,7 @@ fn check_order(both: &[Vec<f64>; 2], name: &str, files: [&str; 2]) -> Result<()>
 }
 
 impl Column {
-    fn of(fields: [Vec<String>; 2]) -> Column {
+    fn of_fields(fields: [Vec<String>; 2]) -> Column {
         let numbers =
             fields.each_ref().map(|fields| fields.iter().map(|text| number(text)).collect::<Option<Vec<f64>>>());
         match numbers {
@@ -224,15 +224,15 @@ fn heading(choosing: &[Vec<String>; 2], width: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn of(with: &str, without: &str) -> Result<Runs> {
+    fn runs(with: &str, without: &str) -> Result<Runs> {
         let lines = |text: &str| text.lines().map(String::from).collect();
-        Runs::of([lines(with), lines(without)], ["with.txt", "without.txt"])
+        Runs::of_lines([lines(with), lines(without)], ["with.txt", "without.txt"])
     }
 
     /// By the lines that choose alone: the first, the second, the fourth, and so on.
     #[test]
     fn columns_are_numbers_where_every_output_that_chooses_is_one() {
-        let runs = of("x,kind\n1,a\n2.5,b\n-1e3,a", "x,kind\n0,b\n7,c\n8,d").unwrap();
+        let runs = self::runs("x,kind\n1,a\n2.5,b\n-1e3,a", "x,kind\n0,b\n7,c\n8,d").unwrap();
         assert_eq!((runs.counts, runs.testing()), ([3, 3], [1, 1]));
         let names: Vec<&str> = runs.columns.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["x", "kind", "the whole output"]);
@@ -244,24 +244,24 @@ mod tests {
         assert_eq!((with.collect::<Vec<_>>(), without.collect::<Vec<_>>()), (vec!["b"], vec!["c"]));
         // NaN is a word, as is a line with another number of commas.
         for (with, without) in [("1\nNaN\n1", "2\n3\n3"), ("1,2\n3\n1", "1\n2\n3"), ("\"a,b\"\nc\nc", "d\ne\ne")] {
-            let runs = of(with, without).unwrap();
+            let runs = self::runs(with, without).unwrap();
             assert!(runs.columns.len() == 1 && matches!(runs.columns[0].1, Column::Words(_)), "{with}");
         }
         // What tests an event decides no form.
         for other in ["NaN", "a,b", "\"", "yes"] {
-            let runs = of(&format!("1\n2\n{other}\n4"), "1\n2\n3\n4").unwrap();
+            let runs = self::runs(&format!("1\n2\n{other}\n4"), "1\n2\n3\n4").unwrap();
             assert!(runs.columns.len() == 1 && matches!(runs.columns[0].1, Column::Numbers(_)), "{other}");
         }
         // Words alone have no heading.
-        assert_eq!(of("yes\nno\nyes", "yes\nno\nno").unwrap().counts, [3, 3]);
+        assert_eq!(self::runs("yes\nno\nyes", "yes\nno\nno").unwrap().counts, [3, 3]);
     }
 
     #[test]
     fn few_and_sorted_runs_are_refused() {
-        assert!(of("1\n2", "2\n3\n4").unwrap_err().to_string().contains("too few"));
+        assert!(self::runs("1\n2", "2\n3\n4").unwrap_err().to_string().contains("too few"));
         let sorted: String = (0..60).map(|x| format!("{x}\n")).collect();
         let drawn: String = (0..60).map(|x| format!("{}\n", x * 37 % 60)).collect();
-        assert!(of(&drawn, &sorted).unwrap_err().to_string().contains("sorted"));
-        assert!(of(&drawn, &drawn).is_ok() && of(&"1\n".repeat(99), &"0\n".repeat(99)).is_ok());
+        assert!(self::runs(&drawn, &sorted).unwrap_err().to_string().contains("sorted"));
+        assert!(self::runs(&drawn, &drawn).is_ok() && self::runs(&"1\n".repeat(99), &"0\n".repeat(99)).is_ok());
     }
 }

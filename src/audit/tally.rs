@@ -71,7 +71,7 @@ impl Tally {
     }
 
     /// The number of draws of a value up to the reach.
-    pub fn of(&self, x: i64) -> u64 {
+    pub fn count(&self, x: i64) -> u64 {
         self.counts.get(x.wrapping_add(self.reach) as usize).copied().unwrap_or(0)
     }
 
@@ -250,7 +250,7 @@ mod tests {
             tally.add(x);
         }
         assert_eq!((tally.draws(), tally.largest()), (10, 1 << 63));
-        assert_eq!((tally.of(3), tally.of(-2), tally.of(4)), (1, 0, 0));
+        assert_eq!((tally.count(3), tally.count(-2), tally.count(4)), (1, 0, 0));
         assert_eq!((tally.between(-1, 1), tally.between(-50, 50), tally.between(2, 1)), (3, 6, 0));
         assert_eq!((tally.side(3, true), tally.side(3, false), tally.at_least(1)), (3, 3, 9));
         assert_eq!(tally.even(), 2);

@@ -38,7 +38,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(group: &Group) -> Option<Sums> {
+    fn of_group(group: &Group) -> Option<Sums> {
         let places = group.law.finite(group.shift)?.places?;
         let sizes: BTreeSet<Integer> = places.iter().map(|place| place.clone().abs()).collect();
         Some(Sums { losses: u32::try_from(places.len()).ok()?, sizes: u32::try_from(sizes.len()).ok()? })
@@ -53,7 +53,7 @@ impl Sums {
 
 /// A table in both halves: half of its counts each. The products of masses; `None` if they are too many.
 fn table_in_halves(group: &Group, halves: &mut [Half], before: f64) -> Option<f64> {
-    let (sums, counts) = (Sums::of(group)?, u32::try_from(group.copies).ok()?);
+    let (sums, counts) = (Sums::of_group(group)?, u32::try_from(group.copies).ok()?);
     let mut products = before;
     let few = counts / 2;
     for (half, counts) in halves.iter_mut().zip([counts - few, few]) {
@@ -134,7 +134,7 @@ mod tests {
 
     fn paths(singles: &[&str]) -> Paths {
         let singles = singles.iter().map(|text| text.parse().unwrap()).collect();
-        Paths::of(&Subject { singles, ..Subject::default() }.resolve().unwrap().whole).unwrap()
+        Paths::of_whole(&Subject { singles, ..Subject::default() }.resolve().unwrap().whole).unwrap()
     }
 
     #[test]

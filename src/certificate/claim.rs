@@ -52,10 +52,10 @@ pub(super) const TOO_MANY_MIXES: &str =
 
 impl Paths {
     /// The paths of an account. Refuses laws that the format does not have, and continuous noise beside noise on the integers.
-    pub(super) fn of(whole: &Whole) -> Result<Paths> {
+    pub(super) fn of_whole(whole: &Whole) -> Result<Paths> {
         let why = |why: &str| Error::Unprovable { why: why.to_string() };
         let (all, pairs) = match whole {
-            Whole::Composition(one) => (vec![Terms::of(one)?], false),
+            Whole::Composition(one) => (vec![Terms::of_composition(one)?], false),
             // With something beside every pair, each pair is a unit of its own.
             Whole::WorstPath(worst) if worst.beside().is_some() => {
                 if worst.count() > MOST_UNITS {
@@ -65,14 +65,14 @@ impl Paths {
                     );
                     return Err(why(&text));
                 }
-                let each = worst.pairs().map(|pair| Terms::of(&worst.composition(pair)?));
+                let each = worst.pairs().map(|pair| Terms::of_composition(&worst.composition(pair)?));
                 (each.collect::<Result<Vec<_>>>()?, false)
             }
             Whole::ManyWays(_) => {
                 return Err(why(TOO_MANY_MIXES));
             }
             Whole::WorstPath(worst) => {
-                (worst.paths().iter().map(Terms::of).collect::<Result<Vec<_>>>()?, worst.in_pairs())
+                (worst.paths().iter().map(Terms::of_composition).collect::<Result<Vec<_>>>()?, worst.in_pairs())
             }
         };
         let infinite = all.first().map(|terms| terms.infinite.clone()).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Paths {
     pub(super) fn unit_of(&self, whole: &Whole, pair: Option<Pair>) -> Option<Unit> {
         let Whole::WorstPath(worst) = whole else { return Some(vec![0]) };
         let place = |composition: &Composition| {
-            let groups = Terms::of(composition).ok()?.groups;
+            let groups = Terms::of_composition(composition).ok()?.groups;
             self.groups.iter().position(|known| *known == groups)
         };
         if worst.beside().is_some() {
@@ -188,7 +188,7 @@ pub fn name_of_direction(direction: Direction) -> &'static str {
 impl Claim {
     /// The claim that both ends hold for a subject.
     pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
-        let paths = Paths::of(&subject.whole)?;
+        let paths = Paths::of_whole(&subject.whole)?;
         if paths.has_infinite_loss() && !question.has_directions() {
             let why = "with tables, and with guarantees that have a delta, certificates are about epsilon, delta, points of the trade-off function, decisions and posteriors of events and outputs: there is no \
                        scale by which their noise could be multiplied, and rho is about finite losses";
@@ -212,7 +212,7 @@ impl Claim {
     }
 
     /// The same claim of one direction, or of both. Refused is one that no checker would know.
-    pub(super) fn of(mut self, direction: Option<Direction>) -> Result<Claim> {
+    pub(super) fn in_direction(mut self, direction: Option<Direction>) -> Result<Claim> {
         self.direction = direction;
         self.check_direction()?;
         Ok(self)

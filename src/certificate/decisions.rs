@@ -92,7 +92,7 @@ pub(super) fn of_decision(
     let value = correct(whole, prior, direction, digits + MORE)?.value;
     let Outward { lower, upper, room } = Outward::new(&value, digits)?;
     let ends = Ends { lower, upper: upper.min(Rational::from(1)) };
-    let claim = Claim::new(subject, Question::Decision { prior: prior.clone() }, ends)?.of(direction)?;
+    let claim = Claim::new(subject, Question::Decision { prior: prior.clone() }, ends)?.in_direction(direction)?;
     let blind = risk::bound::blind_guess(prior);
     let other = Rational::from(1 - &blind);
     let epsilon = rational::from_f64(Enclosure::rational(&Rational::from(&blind / &other), 64).ln().approximate())?;
@@ -147,7 +147,7 @@ pub(super) fn of_events(
     let question = Question::Events { prior: prior.clone(), probability: probability.clone() };
     // Refused before anything is computed.
     let ends = Ends { lower: Rational::new(), upper: Rational::from(1) };
-    let mut claim = Claim::new(subject, question, ends)?.of(direction)?;
+    let mut claim = Claim::new(subject, question, ends)?.in_direction(direction)?;
     let alpha = Rational::from(1 - &**probability);
     let of =
         |is_of_one| Function { whole: &subject.whole, direction: direction.map(opposite), alpha: &alpha, is_of_one };

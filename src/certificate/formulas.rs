@@ -89,7 +89,7 @@ mod tests {
 
     fn paths(counts: &str) -> Paths {
         let singles = vec![counts.parse().unwrap()];
-        Paths::of(&Subject { singles, ..Subject::default() }.resolve().unwrap().whole).unwrap()
+        Paths::of_whole(&Subject { singles, ..Subject::default() }.resolve().unwrap().whole).unwrap()
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl Certificate {
         Self::prove_of(subject, question, None, digits)
     }
 
-    /// The same of one direction: delta of its first data set against the other, tests of the other against it, and priors of it. Of both without one.
+    /// Finds a claim about one direction: delta of its first data set against the other, tests of the other against it, and priors of it. Of both without one.
     ///
     /// Refused is a direction for claims that have none, and for bounded neighbors.
     pub fn prove_of(
@@ -157,7 +157,8 @@ impl Certificate {
                 let asked = outputs::Asked { prior, probability, direction };
                 let outputs::Found { claim, upper, epsilon } = outputs::of_outputs(subject, asked, digits)?;
                 let (lower, points) = (Vec::new(), Some(vec![epsilon]));
-                Certificate { claim, lower, upper, points, source: Source::of(subject) }.within_the_checkers_limit()
+                Certificate { claim, lower, upper, points, source: Source::of_subject(subject) }
+                    .within_the_checkers_limit()
             }
             other => Self::of_both(subject, other, direction, digits),
         }
@@ -188,7 +189,7 @@ impl Certificate {
                 )
             }
             Question::Marginal { prior } => {
-                let paths = Paths::of(&subject.whole)?;
+                let paths = Paths::of_whole(&subject.whole)?;
                 let value = formulas::marginal(&paths, prior, digits + MORE)?;
                 let Outward { lower, upper, room } = Outward::new(&value, digits)?;
                 let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
@@ -196,7 +197,7 @@ impl Certificate {
                 Self::of_found(subject, decisions::Found { claim, lower: Vec::new(), upper, points: None })
             }
             Question::Posterior { prior, noisy } => {
-                let value = posterior(&Paths::of(&subject.whole)?, prior, noisy, digits + MORE)?;
+                let value = posterior(&Paths::of_whole(&subject.whole)?, prior, noisy, digits + MORE)?;
                 Self::of_formula(subject, question, &value, digits)
             }
             Question::Scale { .. } => Err(Error::unsuitable("a calibration is certified by Certificate::calibrated")),
@@ -221,7 +222,7 @@ impl Certificate {
         let whole = &subject.whole;
         let Outward { lower, upper, room } = outward;
         let ends = Ends { lower: lower.clone(), upper: upper.clone() };
-        let claim = Claim::new(subject, question.clone(), ends)?.of(direction)?;
+        let claim = Claim::new(subject, question.clone(), ends)?.in_direction(direction)?;
         let evaluator = whole.evaluator();
         let ln_delta = |epsilon: &Rational| direction::ln_delta_of(&evaluator, direction, epsilon);
         // For each end, the epsilon of the profile, and the share of its delta that the errors may take.
@@ -253,7 +254,7 @@ impl Certificate {
         let (epsilon, ln_delta_there, ln_error) = aim(&upper)?;
         let hints = parts::all(&claim.paths, Aim { epsilon: &epsilon, ln_delta: ln_delta_there, ln_error })?;
         let mut certificate =
-            Certificate { claim, lower: Vec::new(), upper: hints, points: None, source: Source::of(subject) };
+            Certificate { claim, lower: Vec::new(), upper: hints, points: None, source: Source::of_subject(subject) };
         if lower > 0 {
             let (epsilon, ln_delta, ln_error) = aim(&lower)?;
             let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
@@ -274,14 +275,14 @@ impl Certificate {
         let outward = Outward::new(&value, digits)?;
         // A test that looks at nothing has this error.
         let ends = Ends { lower: outward.lower, upper: outward.upper.min(Rational::from(1 - alpha)) };
-        let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?.of(direction)?;
+        let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?.in_direction(direction)?;
         let error = room.min(outward.room.to_f64()) / 16.0;
         Self::of_found(subject, decisions::proven_at(&function, claim, epsilons, error, digits)?)
     }
 
     fn of_found(subject: &Resolved, found: decisions::Found) -> Result<Certificate> {
         let decisions::Found { claim, lower, upper, points } = found;
-        Certificate { claim, lower, upper, points, source: Source::of(subject) }.within_the_checkers_limit()
+        Certificate { claim, lower, upper, points, source: Source::of_subject(subject) }.within_the_checkers_limit()
     }
 
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
@@ -346,11 +347,12 @@ impl Certificate {
             Ok((whole, ln, ln + libm::log(gap / 8.0)))
         };
         let (whole, ln_delta, ln_error) = aimed(&upper, &least)?;
-        let upper = parts::all(&Paths::of(&whole)?, Aim { epsilon: &least, ln_delta, ln_error })?;
+        let upper = parts::all(&Paths::of_whole(&whole)?, Aim { epsilon: &least, ln_delta, ln_error })?;
         let (whole, ln_delta, ln_error) = aimed(&lower, &most)?;
         let aim = Aim { epsilon: &most, ln_delta, ln_error };
-        let lower = vec![parts::lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
-        Certificate { claim, lower, upper, points: None, source: Source::of(subject) }.within_the_checkers_limit()
+        let lower = vec![parts::lower_hints(&Paths::of_whole(&whole)?, &whole, aim, 8)?];
+        Certificate { claim, lower, upper, points: None, source: Source::of_subject(subject) }
+            .within_the_checkers_limit()
     }
 
     /// The canonical text, sealed with its SHA-256.

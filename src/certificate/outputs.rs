@@ -60,7 +60,7 @@ pub(super) fn of_outputs(subject: &Resolved, asked: Asked, digits: u32) -> Resul
     let question = Question::Outputs { prior: asked.prior.clone(), probability: asked.probability.clone() };
     // Refused before anything is computed.
     let ends = Ends { lower: Rational::new(), upper: Rational::from(1) };
-    let mut claim = Claim::new(subject, question, ends)?.of(asked.direction)?;
+    let mut claim = Claim::new(subject, question, ends)?.in_direction(asked.direction)?;
     let whole = &subject.whole;
     let none = |why: &str| Error::Unprovable { why: why.to_string() };
     let bound = bound(whole, asked, digits)?

@@ -153,7 +153,7 @@ impl ClaimForm {
         let tables = self.laws.iter().flatten().enumerate().map(table).collect::<Result<Vec<_>>>()?;
         let path = |groups: &Vec<GroupForm>| {
             let counts = groups.iter().map(|group| group.counts(&tables)).collect::<Result<Vec<Counts>>>()?;
-            Ok(Terms::of(&Composition::new(counts)?)?.groups)
+            Ok(Terms::of_composition(&Composition::new(counts)?)?.groups)
         };
         let infinite = self.infinite.as_deref().map(rational::parse).transpose()?.unwrap_or_default();
         let groups: Vec<Vec<Group>> = self.paths.iter().map(path).collect::<Result<_>>()?;

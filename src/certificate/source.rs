@@ -25,7 +25,7 @@ pub struct Source {
 
 impl Source {
     /// This program, and the release file of a subject.
-    pub(super) fn of(subject: &Resolved) -> Source {
+    pub(super) fn of_subject(subject: &Resolved) -> Source {
         Source {
             version: VERSION.to_string(),
             commit: (COMMIT != "unknown").then(|| COMMIT.to_string()),
@@ -80,16 +80,16 @@ mod tests {
     #[test]
     fn the_hash_is_that_of_the_release_file_and_of_nothing_else() {
         let named = |name: &str| Subject { release: Some(Release::find(name).unwrap()), ..Subject::default() };
-        let source = Source::of(&named("su-su-wang-2025").resolve().unwrap());
+        let source = Source::of_subject(&named("su-su-wang-2025").resolve().unwrap());
         let text = bundled_text("su-su-wang-2025").unwrap();
         assert_eq!(source.release_sha256, Some(crate::io::provenance::sha256_of_text(text)));
         let counts = Subject { singles: vec!["5x10".parse().unwrap()], ..Subject::default() };
-        assert_eq!(Source::of(&counts.resolve().unwrap()).release_sha256, None);
+        assert_eq!(Source::of_subject(&counts.resolve().unwrap()).release_sha256, None);
         // Other noise than that of the file.
         let scaled = named("su-su-wang-2025").with_noise_times(&2.into()).unwrap().resolve().unwrap();
-        assert_eq!(Source::of(&scaled).release_sha256, None);
+        assert_eq!(Source::of_subject(&scaled).release_sha256, None);
         let scaled = named("su-su-wang-2025").resolve().unwrap().with_noise_times(&2.into()).unwrap();
-        assert_eq!(Source::of(&scaled).release_sha256, None);
+        assert_eq!(Source::of_subject(&scaled).release_sha256, None);
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn why_not(law: &Law) -> String {
 
 impl Terms {
     /// Those of a composition. An error for laws that the format does not have, or that are beyond the limits of a checker.
-    pub(super) fn of(one: &Composition) -> Result<Terms> {
+    pub(super) fn of_composition(one: &Composition) -> Result<Terms> {
         let (mut finite, mut merged) = (Rational::from(1), BTreeMap::new());
         for counts in one.counts() {
             let (law, shift) = match &counts.law {
@@ -191,7 +191,7 @@ mod tests {
 
     fn terms(texts: &[&str]) -> Result<Terms> {
         let counts = groups(texts).into_iter().map(|group| Counts::new(group.law, group.copies, group.shift).unwrap());
-        Terms::of(&Composition::new(counts).unwrap())
+        Terms::of_composition(&Composition::new(counts).unwrap())
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         }
         let masses = [(0, Rational::from((1, 2))), (1, Rational::from((1, 2)))];
         let apart = Counts::new(Law::Table(Arc::new(NoiseTable::new("t.csv", masses).unwrap())), 1, 2).unwrap();
-        let message = Terms::of(&Composition::new([apart]).unwrap()).err().unwrap().to_string();
+        let message = Terms::of_composition(&Composition::new([apart]).unwrap()).err().unwrap().to_string();
         assert!(message.contains("no output in common"), "{message}");
         let many = terms(&["approximate:1:1/1000000007x900"]);
         assert!(many.err().unwrap().to_string().contains("390 digits"));

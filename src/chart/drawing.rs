@@ -64,7 +64,7 @@ impl Sheet {
     }
 
     /// An empty table with these columns, with spaces between them; `NAME±` stands for `NAME_lower` and `NAME_upper`.
-    pub fn of(columns: &str) -> Self {
+    pub fn of_columns(columns: &str) -> Self {
         let both = |name: &str| match name.strip_suffix('±') {
             Some(name) => vec![format!("{name}_lower"), format!("{name}_upper")],
             None => vec![name.to_string()],
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn cells_with_commas_are_quoted() {
-        assert_eq!(Sheet::of("x y± z").csv(), "x,y_lower,y_upper,z\n");
-        let mut sheet = Sheet::of("a b");
+        assert_eq!(Sheet::of_columns("x y± z").csv(), "x,y_lower,y_upper,z\n");
+        let mut sheet = Sheet::of_columns("a b");
         sheet.push(vec!["one, two".to_string(), "say \"x\"".to_string()]);
         assert_eq!(sheet.csv(), "a,b\n\"one, two\",\"say \"\"x\"\"\"\n");
     }

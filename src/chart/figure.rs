@@ -137,7 +137,7 @@ impl Axis {
         Axis { label: String::new(), from: -0.6, to, scale: Scale::Names(names), opposite: None }
     }
 
-    /// The same with other numbers on the opposite side: positions and labels.
+    /// This axis with other numbers on the opposite side: positions and labels.
     pub fn with_opposite(mut self, label: &str, ticks: Vec<(f64, String)>) -> Self {
         self.opposite = Some(Opposite { label: label.to_string(), ticks });
         self

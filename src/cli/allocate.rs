@@ -298,7 +298,7 @@ impl Question {
         if error.is_fatal() {
             return error.into();
         }
-        let largest = allocate::most_private(&self.targets).and_then(|largest| risk.of(&largest, DIGITS));
+        let largest = allocate::most_private(&self.targets).and_then(|largest| risk.value(&largest, DIGITS));
         match largest {
             Ok(value) if risk.kept_by(&value.value) == Certainty::No => {
                 let why = format!(
@@ -340,7 +340,7 @@ impl Question {
         let counts = (self.targets.iter().zip(&found.sigma2))
             .map(|(target, sigma2)| Counts::discrete_gaussian(sigma2.clone(), target.count, target.shift))
             .collect::<dp_assay::Result<Vec<Counts>>>()?;
-        Ok(Some(risk.of(&Composition::new(counts)?.until(stop), DIGITS)?))
+        Ok(Some(risk.value(&Composition::new(counts)?.until(stop), DIGITS)?))
     }
 
     /// The epsilon of the worst of all block paths, if the release has block paths, and that path in words.

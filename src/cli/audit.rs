@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let rate = args.rate.value()?;
     let law = parse_law(law)?;
-    let audited = Audited::of(&law).context("--law")?;
+    let audited = Audited::of_law(&law).context("--law")?;
     if args.power {
         let draws = count(draws).map_err(anyhow::Error::msg).context("--draws beside --power")?;
         return run_power(args, &law, &audited, draws, &rate);
@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         path => read::file(path.as_ref(), &mut take),
     }
     .context("--draws")?;
-    let report = Report::of(&audited, &stream, &rate).context("--draws")?;
+    let report = Report::of_stream(&audited, &stream, &rate).context("--draws")?;
     let mut page = args.form.page();
     put(&mut page, &law, &audited, &stream, &report)?;
     if let Some(path) = &args.svg {
@@ -134,7 +134,7 @@ pub fn shown(p: ProvenP) -> String {
     if value.is_zero() { "0".to_string() } else { Enclosure::new(value.clone(), value).upper_in(Notation::General, 2) }
 }
 
-/// The same as a number of JSON, with more digits.
+/// A proven bound as a number of JSON, with more digits.
 pub fn p_json(p: ProvenP) -> Value {
     let value = p.value();
     if value.is_zero() {

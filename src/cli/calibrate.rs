@@ -275,7 +275,7 @@ impl Args {
         self.find_with(subject, true)
     }
 
-    /// The same, with all calibrated levels composed if requested.
+    /// The answers and the request, with all calibrated levels composed if requested.
     pub fn find_with(&self, subject: &Resolved, together: bool) -> Result<(Request, Found)> {
         let (goal, delta) = self.goal(subject.neighbors, subject.repeat)?;
         let request = Request {

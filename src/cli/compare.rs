@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let [(_, subject)] = &subjects[..] else {
         return side_by_side::run(&subjects, &delta, &args.format, &args.drawn);
     };
-    let accountants = Accountants::of(subject, &delta, digits)?;
+    let accountants = Accountants::of_subject(subject, &delta, digits)?;
     let mut page = args.drawn.page(&args.format)?;
     let pair = subject.deciding_pair(&accountants.exact);
     let mut object = json!({

@@ -37,7 +37,7 @@ pub struct Columns {
 
 impl Columns {
     /// The columns for these rows.
-    pub fn of<'c>(all: impl Iterator<Item = &'c Compared>) -> Columns {
+    pub fn of_compared<'c>(all: impl Iterator<Item = &'c Compared>) -> Columns {
         Columns { common: common(all) }
     }
 

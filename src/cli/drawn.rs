@@ -111,7 +111,7 @@ impl Drawn {
         self.try_write(|| Ok(figure()))
     }
 
-    /// The same for a figure whose points are computed.
+    /// Draws and writes a figure whose points are computed, if requested.
     pub fn try_write(&self, figure: impl FnOnce() -> dp_assay::Result<Figure>) -> Result<()> {
         self.svg.as_ref().map_or(Ok(()), |path| write(path, &figure()?))
     }

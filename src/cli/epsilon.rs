@@ -71,7 +71,7 @@ pub struct Line {
 }
 
 impl Line {
-    fn of(part: &Part, request: &Request) -> Result<Line> {
+    fn of_part(part: &Part, request: &Request) -> Result<Line> {
         let Request { delta, digits, for_records } = *request;
         let (rho, (epsilon, second)) = (part.rho(), request.both(&part.whole)?);
         let gdp = || GaussianProfile::new(rho.clone()).epsilon(delta, digits);
@@ -199,7 +199,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         },
     };
     let mut page = args.format.page();
-    let together = Together::of(&args.subject, &subject, &delta, args.format.digits)?;
+    let together = Together::of_subject(&args.subject, &subject, &delta, args.format.digits)?;
     let mut object = found.object(&subject, &delta);
     if let Some(together) = &together {
         object["together"] = together.json();
@@ -269,7 +269,7 @@ impl Args {
 pub fn find(subject: &Resolved, request: Request) -> Result<Found> {
     let steps = Steps::of_stage("epsilon of the levels and the whole", subject.levels.len() as u64 + 1);
     let line = |part: &Part| {
-        let line = Line::of(part, &request);
+        let line = Line::of_part(part, &request);
         steps.step();
         line
     };
@@ -315,7 +315,7 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(delta)));
     let lines: Vec<&Line> = found.lines().collect();
-    let columns = Columns::of(lines.iter().map(|line| &line.compared));
+    let columns = Columns::of_compared(lines.iter().map(|line| &line.compared));
     let rows = lines.iter().map(|line| line.row(args.format.shown(), &columns)).collect();
     page.table(&[vec!["", "rho", "epsilon"], columns.heading(), vec!["lower by"]].concat(), rows);
     if !found.queries.is_empty() {

@@ -28,7 +28,7 @@ pub struct Together {
 
 impl Together {
     /// That of a bundled release as it was published; `None` for everything else.
-    pub fn of(given: &Subject, subject: &Resolved, delta: &Rational, digits: u32) -> Result<Option<Together>> {
+    pub fn of_subject(given: &Subject, subject: &Resolved, delta: &Rational, digits: u32) -> Result<Option<Together>> {
         let Some(release) = given.release_name().filter(|_| *delta > 0) else { return Ok(None) };
         let described = given.described()?;
         let is_as_published = described.levels.is_empty()

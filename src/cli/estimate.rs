@@ -106,7 +106,7 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
         caller: invocation::words(),
     };
     let estimated = job.run(&mut |at| {
-        progress::see(at);
+        progress::show(at);
         Ok(())
     });
     put(estimated.map_err(explained)?, page).print()?;

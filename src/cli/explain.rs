@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
     let digits = args.format.digits;
-    let explained = Explained::of(&subject, delta, digits)?;
+    let explained = Explained::of_subject(&subject, delta, digits)?;
     let mut page = args.format.page();
     let mut object = explained.to_json();
     let (whole, delta) = (&subject.whole, &explained.delta);
@@ -71,7 +71,7 @@ struct Explained<'a> {
 }
 
 impl<'a> Explained<'a> {
-    fn of(subject: &'a Resolved, delta: Delta, digits: u32) -> Result<Self> {
+    fn of_subject(subject: &'a Resolved, delta: Delta, digits: u32) -> Result<Self> {
         progress::stage("epsilon of the whole");
         let (epsilon, of_epsilon) = effort::of_task(|| subject.whole.epsilon(&delta, digits));
         let epsilon = epsilon?;

@@ -72,7 +72,7 @@ struct All {
 }
 
 impl Account<'_> {
-    fn of<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
+    fn of_population<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
         if population.entries.is_empty() {
             return Ok(Account { population, each: Vec::new(), each_may_be_less: Vec::new(), all: None });
         }
@@ -185,7 +185,7 @@ impl Account<'_> {
     }
 
     fn put_table(&self, page: &mut Page, together: &All, digits: usize) {
-        let columns = Columns::of(self.balances().map(|balance| &balance.compared));
+        let columns = Columns::of_compared(self.balances().map(|balance| &balance.compared));
         let row = |name: String, balance: &Balance| {
             let epsilon = balance.epsilon.as_ref().map(|epsilon| &epsilon.value);
             let mut cells = vec![
@@ -358,8 +358,11 @@ fn account(args: &Args, delta: Option<Delta>) -> Result<Exit> {
         bail!("--delta is missing: epsilon is computed at a delta, and the ledger has no promise that names one")
     };
     let digits = args.format.digits;
-    let accounts: Vec<Account> =
-        file.populations.iter().map(|population| Account::of(population, delta, digits)).collect::<Result<_>>()?;
+    let accounts: Vec<Account> = file
+        .populations
+        .iter()
+        .map(|population| Account::of_population(population, delta, digits))
+        .collect::<Result<_>>()?;
     let totals: Vec<&Balance> =
         accounts.iter().filter_map(|account| account.all.as_ref()).map(|all| &all.total).collect();
     let both = totals.iter().fold(Rational::new(), |sum, total| sum + &*total.rho);

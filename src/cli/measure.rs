@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let job = job(args)?;
     let form = FormOrFiles::form(args.format.as_ref(), args.json, args.csv)?;
     let outcome = job.run(&mut |at| {
-        progress::see(at);
+        progress::show(at);
         Ok(())
     });
     match outcome.map_err(explained)? {

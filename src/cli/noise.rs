@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         provenance.write_beside(&args.out)?;
     }
     // The budget of one count that differs by one between neighbors, if the accountant's range includes the parameter.
-    let spent = Spent::of(sampler.law());
+    let spent = Spent::of_law(sampler.law());
     if args.json {
         let mut object = Value::Object(mechanism::keys(sampler.law(), &streams));
         object["column"] = json!(args.column[0]);
@@ -158,7 +158,7 @@ struct Spent {
 }
 
 impl Spent {
-    fn of(law: &Law) -> Spent {
+    fn of_law(law: &Law) -> Spent {
         let counts = Counts::new(law.clone(), 1, 1).ok();
         let infinite = law.has_infinite_loss();
         let finite = counts.as_ref().filter(|_| !infinite);

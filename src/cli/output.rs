@@ -26,7 +26,7 @@ pub fn json(value: &Value) -> Result<()> {
     json_of(value, &invocation::provenance()?)
 }
 
-/// The same with a known provenance.
+/// Writes a JSON object with a known provenance, and ends the line.
 pub fn json_of(value: &Value, provenance: &Provenance) -> Result<()> {
     let value = with_provenance(value, provenance);
     writeln!(out(), "{value:#}")?;
@@ -270,7 +270,7 @@ pub fn change(factor: &Rational, digits: usize) -> String {
     if change > 0 { format!("+{shown} %") } else { format!("{shown} %") }
 }
 
-/// The same in words: "13.25 % less noise", "168.55 % more noise", "as much noise".
+/// The change of noise that is multiplied by a factor, in words: "13.25 % less noise", "168.55 % more noise", "as much noise".
 pub fn change_in_words(factor: &Rational, digits: usize) -> String {
     let change = Rational::from(factor - 1_u32) * 100_u32;
     let shown = Enclosure::rational(&change.clone().abs(), 64).shown(digits);
@@ -318,7 +318,7 @@ pub fn second_json(second: &SecondEnclosure) -> Value {
     object
 }
 
-/// The same if there is none, with the reason.
+/// The JSON of a second enclosure that is missing, with the reason.
 pub fn no_second(note: &str) -> Value {
     json!({ "lower": null, "upper": null, "by": null, "note": note })
 }
@@ -330,7 +330,7 @@ pub fn second_arrays(all: &[SecondEnclosure]) -> Value {
     json!({ "lower": column("lower"), "upper": column("upper"), "by": column("by"), "note": column("note") })
 }
 
-/// The same in a sentence.
+/// A second enclosure in a sentence.
 pub fn second_text(second: &SecondEnclosure) -> String {
     let (lower, upper) = (second.value.lower_text(4), second.value.upper_text(4));
     let note = second.leaves_open().map_or_else(String::new, |note| format!(" ({note})"));

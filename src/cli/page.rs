@@ -68,7 +68,7 @@ impl FormArgs {
         self.json || self.format.is_some()
     }
 
-    /// The same if a command has `--csv` as well.
+    /// The requested form, if a command has `--csv` as well.
     pub fn form_or_csv(&self, csv: bool) -> Form {
         if csv { Form::Csv } else { self.form() }
     }
@@ -157,17 +157,17 @@ impl Page {
         }
     }
 
-    /// The same for an answer with this number of digits, of which tables may show fewer.
+    /// This page for an answer with this number of digits, of which tables may show fewer.
     pub fn with_digits(self, digits: u32) -> Page {
         Page { requested: Some(digits), ..self }
     }
 
-    /// The same, whose rows are written to a CSV file as well, with its provenance beside it.
+    /// This page, whose rows are written to a CSV file as well, with its provenance beside it.
     pub fn with_file(self, path: &Path) -> Page {
         Page { file: Some((path.to_path_buf(), None)), ..self }
     }
 
-    /// The same for a file that another option names.
+    /// This page, whose rows are written to a file that another option names.
     pub fn with_file_of(self, option: &'static str, path: &Path) -> Page {
         Page { file_option: option, ..self.with_file(path) }
     }
@@ -206,7 +206,7 @@ impl Page {
         self.push(Table::numbers("", heading, rows));
     }
 
-    /// The same if the first two columns name the row.
+    /// A table of numbers, where the first two columns name the row.
     pub fn table_of_pairs<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
         self.push(Table::numbers("", heading, rows).with_words(0..2));
     }
@@ -373,7 +373,7 @@ pub fn words(columns: &[&str], row: &[String]) -> Value {
     words.collect::<Map<String, Value>>().into()
 }
 
-/// The same with the status of the row last.
+/// A record of cells in columns, with the status of the row last.
 pub fn record(columns: &[&str], row: &[String], status: &str) -> Value {
     let mut record = words(columns, row);
     record["status"] = status.into();

@@ -81,7 +81,7 @@ pub fn stage(message: &str) {
 }
 
 /// Shows the progress of a job, which names its stages again and again.
-pub fn see(now: Progress) {
+pub fn show(now: Progress) {
     with(|line| {
         if line.bar.message() != now.stage {
             line.bar.set_message(now.stage);

@@ -40,7 +40,7 @@ pub struct QueryRow {
 pub fn rows(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Vec<QueryRow>> {
     let steps = Steps::of_stage("epsilon of each query", subject.queries.len() as u64);
     let row = |query: &QueryPart| {
-        let row = QueryRow::of(query, subject.total.rho(), delta, digits);
+        let row = QueryRow::of_query(query, subject.total.rho(), delta, digits);
         steps.step();
         row
     };
@@ -49,7 +49,7 @@ pub fn rows(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Vec<QueryR
 
 impl QueryRow {
     /// The row of a query; all queries together spend `total`.
-    fn of(query: &QueryPart, total: &Rational, delta: &Delta, digits: u32) -> Result<QueryRow> {
+    fn of_query(query: &QueryPart, total: &Rational, delta: &Delta, digits: u32) -> Result<QueryRow> {
         let rho: Rational = query.composition.rho().clone().into();
         Ok(QueryRow {
             level: query.level.clone().unwrap_or_default(),
@@ -124,7 +124,7 @@ pub fn calibrated<'f>(
         Ok(CalibratedQuery {
             before: query.counts.law.clone(),
             share: Rational::from(&**query.composition.rho() / &**total),
-            after: QueryRow::of(&after, total, delta, digits)?,
+            after: QueryRow::of_query(&after, total, delta, digits)?,
         })
     };
     parallel::try_map_any(&subject.queries, row)

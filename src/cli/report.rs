@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.format.page();
     let object = match &args.out {
         Some(out) => {
-            let answers = request.of(&subject)?;
+            let answers = request.answers(&subject)?;
             let html = document::page(&request, &subject, (&answers, audit.as_ref()), &provenance)?;
             dp_assay::chart::write_page(out, &html).context("--out")?;
             put_answers(&mut page, &request, &subject, (&answers, audit.as_ref()));
@@ -163,7 +163,7 @@ fn put_answers(
         or_left_out(private, |private| words::how_private(&request.delta, subject, &private.found)),
         or_left_out(answers.yardstick.as_ref(), |yardstick| {
             let of = |private: &Private| {
-                let here = Here::of(subject, &private.found.total.epsilon.value);
+                let here = Here::of_subject(subject, &private.found.total.epsilon.value);
                 yardstick::said(yardstick, &here, &request.delta)
             };
             private.map(of).unwrap_or_default()
@@ -228,7 +228,8 @@ fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Val
         object["reduction_percent"] = exact(&reduction(factor));
     }
     if let (Ok(yardstick), Ok(private)) = (&answers.yardstick, &answers.private) {
-        object["yardstick"] = yardstick::object(yardstick, &Here::of(subject, &private.found.total.epsilon.value));
+        object["yardstick"] =
+            yardstick::object(yardstick, &Here::of_subject(subject, &private.found.total.epsilon.value));
     }
     if let Ok(margins) = &answers.margins {
         object["margins"] = accurate::records(margins).into();

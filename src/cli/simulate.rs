@@ -68,7 +68,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let simulated = Simulated::of(args)?;
+    let simulated = Simulated::of_args(args)?;
     let mut page = args.form.page();
     let noise = simulated.records();
     page.object(simulated.to_json(&noise));
@@ -91,7 +91,7 @@ struct Simulated<'a> {
 }
 
 impl<'a> Simulated<'a> {
-    fn of(args: &'a Args) -> Result<Self> {
+    fn of_args(args: &'a Args) -> Result<Self> {
         let sigma2 = (args.discrete_gaussian.iter())
             .map(|text| number("--discrete-gaussian", text))
             .collect::<Result<Vec<Rational>>>()?;
@@ -108,7 +108,7 @@ impl<'a> Simulated<'a> {
             .map(|sampler| Ok(simulate(sampler)?))
             .collect::<Result<Vec<_>>>()
             .with_context(|| dp_assay::error::shown(&args.input))?;
-        let means = found.iter().map(Mean::of).collect();
+        let means = found.iter().map(Mean::of_trials).collect();
         Ok(Simulated { args, shares, insecure_seed: streams.insecure_seed(), sigma2, found, means })
     }
 
@@ -205,7 +205,7 @@ struct Mean {
 }
 
 impl Mean {
-    fn of(found: &SlopeTrials) -> Mean {
+    fn of_trials(found: &SlopeTrials) -> Mean {
         Mean { value: found.mean_absolute_error(), error: found.standard_error() }
     }
 

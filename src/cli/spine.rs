@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         provenance.write_into(folder)
     });
     written.context("--out")?;
-    let margins = Margins::of(&built);
+    let margins = Margins::of_spine(&built);
     progress::stage("the queries that noisy counts determine");
     // A design too large for least squares, or a query that is not of the attributes, is for `assay measure` to say.
     let open = determined::on_built(&built).unwrap_or_default();
@@ -182,7 +182,7 @@ struct Margins {
 
 impl Margins {
     /// In counts if the plan's release gives rho, otherwise in the square root of the units of the variances.
-    fn of(built: &BuiltSpine) -> Margins {
+    fn of_spine(built: &BuiltSpine) -> Margins {
         match (built.counts_per_root_approx(), built.privacy) {
             (Some(scale), _) => Margins { scale, unit: "counts" },
             (None, Privacy::Concentrated) => Margins { scale: 1.0, unit: "1 / sqrt(rho)" },

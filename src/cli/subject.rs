@@ -75,7 +75,7 @@ impl Format {
         self.form.page().with_digits(self.digits)
     }
 
-    /// The same if a command has `--csv` as well.
+    /// An empty page of the requested form, if a command has `--csv` as well.
     pub fn page_or_csv(&self, csv: bool) -> Page {
         Page::new(self.form.form_or_csv(csv)).with_digits(self.digits)
     }
@@ -220,7 +220,7 @@ impl Subject {
         Ok(self.release_name())
     }
 
-    /// The same, with `find` to look up releases.
+    /// The subject, with `find` to look up releases.
     #[cfg(feature = "explore")]
     pub fn resolve_by(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Resolved> {
         self.resolve_with(self.release.first().map(String::as_str), find)
@@ -248,7 +248,7 @@ impl Subject {
         !self.is_given() && is_once && !self.counts_as_given && !self.normalize
     }
 
-    /// The same for each release, under its name; with counts alone, these without a name.
+    /// A subject for each release, under its name; with counts alone, these without a name.
     pub fn resolve_each(&self) -> Result<Vec<(String, Resolved)>> {
         if self.release.is_empty() {
             return Ok(vec![(String::new(), self.resolve_with(None, &Release::find)?)]);
@@ -345,7 +345,7 @@ impl Subject {
     pub fn question(&self) -> Result<Option<(Question, subject::Subject)>> {
         let mut questions = Vec::new();
         for one in &self.laws.given {
-            let question = Question::of(one.entry.option, &one.text, self.normalize);
+            let question = Question::of_text(one.entry.option, &one.text, self.normalize);
             questions.extend(question.with_context(|| one.shown())?);
         }
         let Some(question) = questions.pop() else { return Ok(None) };

@@ -309,7 +309,7 @@ fn dry_run(public: &PublicJob, mut page: Page) -> Result<()> {
 fn release(job: &Job, mut page: Page) -> Result<()> {
     use dp_assay::safetab::tabulate::Outcome;
 
-    let outcome = job.run(&mut progress::see);
+    let outcome = job.run(&mut progress::show);
     progress::end();
     let out = dp_assay::error::shown(&job.out);
     let outcome = outcome.map_err(explained)?;

@@ -49,7 +49,7 @@ impl Verdict {
     }
 
     /// The words in a sentence about `count` deployments.
-    pub fn of(self, count: usize) -> &'static str {
+    pub fn in_words(self, count: usize) -> &'static str {
         match (self, count) {
             (Verdict::Agrees, 1) => "agrees",
             (Verdict::Agrees, _) => "agree",
@@ -89,7 +89,7 @@ impl Verdict {
 pub fn tally_in_words(verdicts: &[Verdict]) -> String {
     let count = |verdict: Verdict| verdicts.iter().filter(|one| **one == verdict).count();
     let said = Verdict::ALL.into_iter().map(|verdict| (verdict, count(verdict))).filter(|(_, count)| *count > 0);
-    said.map(|(verdict, count)| format!("{count} {}", verdict.of(count))).collect::<Vec<_>>().join(", ")
+    said.map(|(verdict, count)| format!("{count} {}", verdict.in_words(count))).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

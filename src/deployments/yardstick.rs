@@ -41,7 +41,7 @@ impl Unit {
     }
 
     /// That of a deployment; `None` where it is another one, or not stated.
-    fn of(deployment: &Deployment) -> Option<Unit> {
+    fn of_deployment(deployment: &Deployment) -> Option<Unit> {
         let (unit, per) = (deployment.unit.as_str(), deployment.per.as_str());
         match (deployment.group, unit, per) {
             (Group::Person, "household" | "housing unit", _) => Some(Unit::Household),
@@ -55,7 +55,9 @@ impl Unit {
 
     /// Whether a deployment is a mark among those of this unit. Parameters that are disproved are none, since the corrected ones are, and nor are parts.
     fn has(self, deployment: &Deployment) -> bool {
-        Unit::of(deployment) == Some(self) && deployment.corrected_by.is_none() && deployment.part_of.is_none()
+        Unit::of_deployment(deployment) == Some(self)
+            && deployment.corrected_by.is_none()
+            && deployment.part_of.is_none()
     }
 }
 
@@ -173,7 +175,7 @@ mod tests {
             ("kostat-data-hub", None),
         ] {
             let one = all.iter().find(|one| one.name == name).unwrap();
-            assert_eq!(Unit::of(one), expected, "{name}");
+            assert_eq!(Unit::of_deployment(one), expected, "{name}");
             let units = [Unit::Person, Unit::Household, Unit::PersonDay, Unit::Event, Unit::Establishment];
             let marked: Vec<Unit> = units.into_iter().filter(|unit| unit.has(one)).collect();
             assert_eq!(marked, expected.into_iter().collect::<Vec<_>>(), "{name}");

@@ -22,7 +22,7 @@ pub fn blocks(blocks: &[Block]) -> String {
     }))
 }
 
-/// The same of text that is Markdown.
+/// The parts of a text that is Markdown, an empty line between them.
 pub fn of_markdown(blocks: &[Block]) -> String {
     join(blocks.iter().map(|block| written(block, str::to_string)))
 }

@@ -44,7 +44,7 @@ pub struct OtherBudgets {
 
 impl EarlierBudgets {
     /// The earlier budgets for a draw with this intent.
-    pub fn of(earlier: &[EarlierDraw], intent: &DrawIntent) -> Result<EarlierBudgets> {
+    pub fn of_draws(earlier: &[EarlierDraw], intent: &DrawIntent) -> Result<EarlierBudgets> {
         let own = intent.kind();
         let mut same = Vec::new();
         type Unit<'a> = Option<(&'a str, &'a str)>;
@@ -138,7 +138,7 @@ impl EarlierBudgets {
         Some(said.join(" "))
     }
 
-    /// The same as keys of a certificate. `all_draws` is null where budgets of different units or relations were spent;
+    /// The earlier budgets as keys of a certificate. `all_draws` is null where budgets of different units or relations were spent;
     /// those of this draw's are then under `draws_of_this_unit`.
     pub fn json(&self, unit: &str, relation: Option<&str>) -> Option<Map<String, Value>> {
         if self.draws() == 0 {
@@ -330,15 +330,15 @@ mod tests {
     fn budgets_of_all_draws_add_up_by_pass() {
         let of_states = |budget: &[(&str, &str)]| draw(RHO, "states", budget);
         let now = of_states(&[("United States", "11/100"), ("Puerto Rico", "1/2")]);
-        assert_eq!(EarlierBudgets::of(&[], &now).unwrap().in_words("rho", None), None);
+        assert_eq!(EarlierBudgets::of_draws(&[], &now).unwrap().in_words("rho", None), None);
         let one = earlier(&of_states(&[("United States", "29/4"), ("Puerto Rico", "1")]));
-        let found = EarlierBudgets::of(std::slice::from_ref(&one), &now).unwrap();
+        let found = EarlierBudgets::of_draws(std::slice::from_ref(&one), &now).unwrap();
         assert_eq!(
             found.in_words("rho", None).unwrap(),
             "One earlier draw spent its own budget (rho = 7.25), if anybody saw it: together up to 7.36, and 14.72 where a record is changed, for a record that is in the same part in every draw."
         );
         let elsewhere = EarlierDraw { elsewhere: true, ..earlier(&of_states(&[("Puerto Rico", "8")])) };
-        let found = EarlierBudgets::of(&[one, elsewhere], &now).unwrap();
+        let found = EarlierBudgets::of_draws(&[one, elsewhere], &now).unwrap();
         // 11/100 + 29/4 in one pass, 1/2 + 1 + 8 in the other.
         assert_eq!((found.together.clone(), found.draws(), found.elsewhere), (Rational::from((19, 2)), 2, 1));
         let words = found.in_words("rho", None).unwrap();
@@ -360,7 +360,7 @@ mod tests {
         // A certificate of a version that went by names alone bounds nothing but the sum: 1/2 + 29/4 + 8.
         certificate.as_object_mut().unwrap().remove(OTHERS);
         assert_eq!(found.bound(&certificate, &Rational::from((1, 2))), Rational::from((63, 4)));
-        assert!(EarlierBudgets::of(&[earlier(&of_states(&[("United States", "x")]))], &now).is_err());
+        assert!(EarlierBudgets::of_draws(&[earlier(&of_states(&[("United States", "x")]))], &now).is_err());
     }
 
     /// The largest total over all people, each in one part of every draw: independent of names, and of how parts overlap.
@@ -369,7 +369,7 @@ mod tests {
         let total = |draws: &[DrawIntent]| {
             let (now, before) = draws.split_last().unwrap();
             let before: Vec<EarlierDraw> = before.iter().map(earlier).collect();
-            EarlierBudgets::of(&before, now).unwrap().together
+            EarlierBudgets::of_draws(&before, now).unwrap().together
         };
         // Six draws of the whole country under six names.
         let renamed: Vec<DrawIntent> =
@@ -399,7 +399,7 @@ mod tests {
         let pure = draw(("pure_epsilon", "add-remove"), "", &[("pure epsilon", "1/2")]);
         let unknown = draw(("", ""), "", &[("x", "5")]);
         let before = [&changed, &changed, &now, &pure, &unknown].map(earlier);
-        let found = EarlierBudgets::of(&before, &now).unwrap();
+        let found = EarlierBudgets::of_draws(&before, &now).unwrap();
         assert_eq!((found.together.clone(), found.draws(), found.same.len()), (Rational::from(2), 5, 1));
         assert_eq!(
             found.in_words("rho", Some("add-remove")).unwrap(),
@@ -415,7 +415,7 @@ mod tests {
         read.others[2].together = Rational::new();
         assert_eq!(EarlierBudgets::from_json(&certificate, "rho"), Some(read));
         // Two draws of a unit that no log names are not of one unit.
-        let found = EarlierBudgets::of(&[earlier(&unknown)], &unknown).unwrap();
+        let found = EarlierBudgets::of_draws(&[earlier(&unknown)], &unknown).unwrap();
         assert!(found.same.is_empty() && found.others.len() == 1);
     }
 }

@@ -139,7 +139,7 @@ impl Question {
         read_args(&self.words)
     }
 
-    /// The same with additional options.
+    /// The options with additional ones, as the command reads them.
     pub fn args_with<T: clap::Args>(&self, more: &[String]) -> Result<T> {
         read_args(&[&self.words, more].concat())
     }
@@ -160,7 +160,7 @@ impl Question {
         self.command_line_of(&self.words)
     }
 
-    /// The same with other options.
+    /// The command line with other options.
     pub fn command_line_of(&self, options: &[String]) -> String {
         let words = ["assay"].iter().chain(self.command).map(ToString::to_string);
         let all: Vec<String> = words.chain(options.iter().cloned()).chain(["--json".to_string()]).collect();

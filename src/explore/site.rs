@@ -132,10 +132,10 @@ impl Site {
             Route::File(file) => {
                 Reply { status: StatusCode::OK, kind: file.kind, body: Bytes::from_static(file.text.as_bytes()) }
             }
-            Route::Start => Reply::of(self.start()),
-            Route::Keep => Reply::of(self.keep(body)),
+            Route::Start => Reply::of_answer(self.start()),
+            Route::Keep => Reply::of_answer(self.keep(body)),
             Route::Ask(name) => match Question::read(name, body) {
-                Err(error) => Reply::of(Err(error)),
+                Err(error) => Reply::of_answer(Err(error)),
                 Ok(question) => self.ask(question).await,
             },
         }
@@ -151,7 +151,7 @@ impl Site {
         let (store, stop) = (self.store.clone(), question.stop.clone());
         match self.queue.answer(request, move || answers::answer(&store, &question)).await {
             // Stopped work has no answer, even if it has completed.
-            Ok(answer) if answer.is_ok() || !stop.is_set() => Reply::of(answer),
+            Ok(answer) if answer.is_ok() || !stop.is_set() => Reply::of_answer(answer),
             Ok(_) | Err(Without::Replaced) => Reply::error(StatusCode::CONFLICT, "a newer request replaced it"),
             Err(Without::Broken) => Reply::error(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -231,7 +231,7 @@ impl Reply {
         Reply { status, kind: JSON, body: json!({ "error": message }).to_string().into() }
     }
 
-    fn of(answer: Result<Value>) -> Reply {
+    fn of_answer(answer: Result<Value>) -> Reply {
         match answer {
             Ok(answer) => Reply { status: StatusCode::OK, kind: JSON, body: answer.to_string().into() },
             Err(error) => Reply::error(StatusCode::BAD_REQUEST, &format!("{error:#}")),

@@ -193,7 +193,7 @@ impl Known {
         }
         let delta: Delta = SMALLEST.parse()?;
         let end = Compared::smallest(&self.subject.whole, &delta, 6)?.epsilon;
-        let new = Arc::new(Drawn::of(&self.subject.until(stop), &end)?);
+        let new = Arc::new(Drawn::of_subject(&self.subject.until(stop), &end)?);
         *drawn = Some(new.clone());
         Ok(new)
     }

@@ -139,7 +139,7 @@ impl Provenance {
         object
     }
 
-    /// The same as the text of a file.
+    /// The JSON object as the text of a file.
     pub fn to_text(&self) -> String {
         format!("{:#}\n", self.to_json())
     }

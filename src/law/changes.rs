@@ -96,7 +96,7 @@ pub(super) fn envelope<T>(changes: &[Change<T>]) -> Likelihoods {
         hull.push(point);
     }
     let rise = |ends: &[Vertex]| (Rational::from(&ends[1].1 - &ends[0].1), Rational::from(&ends[1].0 - &ends[0].0));
-    Likelihoods::of(hull.windows(2).map(rise))
+    Likelihoods::of_outcomes(hull.windows(2).map(rise))
 }
 
 /// The largest rho of these pairs and of the one that bounds them, so that it is an upper bound for an account of either.

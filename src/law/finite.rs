@@ -11,7 +11,7 @@ use rug::{Integer, Rational};
 
 use crate::numeric::{enclosure::Enclosure, field::Real};
 
-/// Of more masses than these those that do not matter are left out.
+/// The number of masses beyond which those that do not matter are left out.
 const MANY: usize = 64;
 
 /// The losses of one count and the masses of its outcomes.
@@ -161,7 +161,7 @@ impl Factor {
 }
 
 impl Finite {
-    /// Of two neighbors without a common outcome: every loss is infinite.
+    /// The law of two neighbors without a common outcome: every loss is infinite.
     pub(crate) fn none() -> Self {
         let (masses, infinite) = (Vec::new(), Infinite::Exactly(Rational::from(1)));
         Finite { largest: Rational::new(), step: Rational::from(1), masses, places: None, infinite }

@@ -34,8 +34,8 @@ impl Direction {
     /// Both.
     pub const ALL: [Direction; 2] = [Direction::Remove, Direction::Add];
 
-    /// That of two answers, for a record that is removed and for one that is added, which is of this direction.
-    pub(crate) fn of<T>(self, [remove, add]: [T; 2]) -> T {
+    /// The one of two answers, for a record that is removed and for one that is added, that is about this direction.
+    pub(crate) fn pick<T>(self, [remove, add]: [T; 2]) -> T {
         match self {
             Direction::Remove => remove,
             Direction::Add => add,
@@ -60,7 +60,7 @@ pub(super) struct Likelihoods {
 
 impl Likelihoods {
     /// Those of these outcomes, each with its probability under both hypotheses.
-    pub(super) fn of(outcomes: impl IntoIterator<Item = (Rational, Rational)>) -> Self {
+    pub(super) fn of_outcomes(outcomes: impl IntoIterator<Item = (Rational, Rational)>) -> Self {
         let (mut ratios, mut infinite) = (BTreeMap::new(), [Rational::new(), Rational::new()]);
         for (p, q) in outcomes {
             if q == 0 {
@@ -222,23 +222,23 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn of(outcomes: &[(&str, &str)]) -> Likelihoods {
-        Likelihoods::of(outcomes.iter().map(|(p, q)| (parse(p).unwrap(), parse(q).unwrap())))
+    fn likelihoods(outcomes: &[(&str, &str)]) -> Likelihoods {
+        Likelihoods::of_outcomes(outcomes.iter().map(|(p, q)| (parse(p).unwrap(), parse(q).unwrap())))
     }
 
     #[test]
     fn symmetry_is_that_of_ratios_and_not_of_places() {
         // Randomized response whose likely answers are each split in two, at different places.
-        assert!(of(&[("1/2", "1/6"), ("1/8", "3/8"), ("1/4", "1/12"), ("1/8", "3/8")]).is_symmetric());
-        assert!(!of(&[("1/2", "1/4"), ("1/2", "3/4")]).is_symmetric());
-        assert!(!of(&[("1/2", "1/2"), ("1/2", "1/4"), ("0", "1/4")]).is_symmetric());
-        assert!(of(&[("1/2", "1/2"), ("1/2", "0"), ("0", "1/2")]).is_symmetric());
+        assert!(likelihoods(&[("1/2", "1/6"), ("1/8", "3/8"), ("1/4", "1/12"), ("1/8", "3/8")]).is_symmetric());
+        assert!(!likelihoods(&[("1/2", "1/4"), ("1/2", "3/4")]).is_symmetric());
+        assert!(!likelihoods(&[("1/2", "1/2"), ("1/2", "1/4"), ("0", "1/4")]).is_symmetric());
+        assert!(likelihoods(&[("1/2", "1/2"), ("1/2", "0"), ("0", "1/2")]).is_symmetric());
     }
 
     #[test]
     fn reversing_exchanges_the_hypotheses() {
-        let own = of(&[("1/2", "1/4"), ("1/4", "3/8"), ("1/4", "0"), ("0", "3/8")]);
-        assert_eq!(own.reversed(), of(&[("1/4", "1/2"), ("3/8", "1/4"), ("0", "1/4"), ("3/8", "0")]));
+        let own = likelihoods(&[("1/2", "1/4"), ("1/4", "3/8"), ("1/4", "0"), ("0", "3/8")]);
+        assert_eq!(own.reversed(), likelihoods(&[("1/4", "1/2"), ("3/8", "1/4"), ("0", "1/4"), ("3/8", "0")]));
         assert_eq!(own.reversed().reversed(), own);
         assert_eq!(*own.reversed().infinite(), parse("3/8").unwrap());
     }

@@ -70,11 +70,11 @@ impl Pair {
         }
         check_sum(name, "p", kept.iter().map(|(p, _)| p))?;
         check_sum(name, "q", kept.iter().map(|(_, q)| q))?;
-        Pair::of(name, Likelihoods::of(kept))
+        Pair::of_likelihoods(name, Likelihoods::of_outcomes(kept))
     }
 
     /// The pair of these likelihood ratios; an error where there are none, or too many.
-    pub(super) fn of(name: &str, likelihoods: Likelihoods) -> Result<Self> {
+    pub(super) fn of_likelihoods(name: &str, likelihoods: Likelihoods) -> Result<Self> {
         likelihoods.check(name)?;
         // A symmetric law needs a finite loss other than zero.
         let is_symmetric = likelihoods.is_symmetric() && !likelihoods.is_trivial();

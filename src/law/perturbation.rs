@@ -41,7 +41,7 @@ const MOST_SHIFT: u64 = 1000;
 pub struct PerturbationTable {
     /// Its name, for texts.
     name: String,
-    /// Of the counts 0, 1, ...: the probability of each published value, above zero. They add up to one.
+    /// A row for each of the counts 0, 1, ...: the probability of each published value, above zero. They add up to one.
     rows: Vec<BTreeMap<u64, Rational>>,
     /// Whether the two directions are exchanged.
     is_reversed: bool,
@@ -208,7 +208,7 @@ impl PerturbationTable {
         let own = self.values(with).map(|j| (self.probability(with, j), self.probability(i, j)));
         let others = self.values(i).filter(|j| self.probability(with, *j) == 0);
         let others = others.map(|j| (Rational::new(), self.probability(i, j)));
-        let likelihoods = Likelihoods::of(own.chain(others));
+        let likelihoods = Likelihoods::of_outcomes(own.chain(others));
         if self.is_reversed { likelihoods.reversed() } else { likelihoods }
     }
 
@@ -224,7 +224,7 @@ impl PerturbationTable {
     /// The pairs of rows that some choice of rows may need, under their names, each with the number of records that it takes.
     pub(super) fn alternatives(&self, shift: u64) -> Result<Vec<(u64, Pair)>> {
         let named = |Change { at: [i, with], records, pair }: Change<[u64; 2]>| {
-            Ok((records, Pair::of(&format!("{}, counts {i} and {with}", self.name), pair)?))
+            Ok((records, Pair::of_likelihoods(&format!("{}, counts {i} and {with}", self.name), pair)?))
         };
         self.undominated(shift).into_iter().map(named).collect()
     }

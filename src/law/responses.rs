@@ -80,7 +80,7 @@ impl Responses {
         (&self.weights, &self.infinite)
     }
 
-    /// Of losses that are uniform once they are tilted: a mixture that is at most as private, or at least: losses are rounded to the next part of the grid, and so are the probabilities
+    /// The responses of losses that are uniform once they are tilted: a mixture that is at most as private, or at least: losses are rounded to the next part of the grid, and so are the probabilities
     /// of all losses from a part on.
     pub(super) fn of_uniform(uniform: &Uniform, rounding: Rounding) -> Responses {
         let at = |part: u32| Rational::from(&uniform.largest * part) / PARTS;

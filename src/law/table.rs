@@ -161,8 +161,9 @@ impl NoiseTable {
 
     /// The same under their names, each with the number of records that it takes; `None` where a count has one pair.
     pub(super) fn alternatives(&self, shift: u64) -> Result<Option<Vec<(u64, Pair)>>> {
-        let named =
-            |Change { at, records, pair }| Ok((records, Pair::of(&format!("{}, a change by {at}", self.name), pair)?));
+        let named = |Change { at, records, pair }| {
+            Ok((records, Pair::of_likelihoods(&format!("{}, a change by {at}", self.name), pair)?))
+        };
         let all = |()| self.undominated(shift).into_iter().map(named).collect();
         (self.changes != Changes::Exactly).then_some(()).map(all).transpose()
     }
@@ -183,7 +184,7 @@ impl NoiseTable {
         // Outcomes that only the other count can have.
         let is_own = |value: &i64| value.checked_sub(shift).is_some_and(|value| self.masses.contains_key(&value));
         let others = self.masses.iter().filter(|(value, _)| !is_own(value));
-        Likelihoods::of(own.chain(others.map(|(_, q)| (Rational::new(), q.clone()))))
+        Likelihoods::of_outcomes(own.chain(others.map(|(_, q)| (Rational::new(), q.clone()))))
     }
 
     /// Whether the table is symmetric about some point.

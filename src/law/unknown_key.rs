@@ -249,8 +249,8 @@ impl UnknownKey {
     /// The pair of a new key, for the larger end of its probability or the smaller one.
     pub(super) fn new_key(&self, shift: u64, rounding: Rounding) -> Result<Pair> {
         let [shown, hidden] = self.shown_and_hidden(shift, rounding)?;
-        let outcomes = Likelihoods::of([(shown, Rational::new()), (hidden, Rational::from(1))]);
-        Pair::of(&self.label, if self.is_reversed { outcomes.reversed() } else { outcomes })
+        let outcomes = Likelihoods::of_outcomes([(shown, Rational::new()), (hidden, Rational::from(1))]);
+        Pair::of_likelihoods(&self.label, if self.is_reversed { outcomes.reversed() } else { outcomes })
     }
 }
 

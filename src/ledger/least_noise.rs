@@ -159,5 +159,5 @@ fn question(law: &Law) -> Result<Option<Question>> {
     if matches!(law, Law::UnknownKey(_)) {
         return Ok(None);
     }
-    Question::of(key, &text, false)
+    Question::of_text(key, &text, false)
 }

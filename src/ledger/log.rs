@@ -75,7 +75,7 @@ pub struct LogLine {
     /// The number of the line whose entry was never published, by this line; `None` for an addition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdraws: Option<u64>,
-    /// Of a withdrawal: whether no noise was drawn for the entry, so that it spent nothing.
+    /// Whether, for a withdrawn entry, no noise was drawn for the entry, so that it spent nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_drawn: bool,
     /// Why lines before this one need not hold any more: relations, entries by hand and epsilons are compared from here on.

@@ -42,7 +42,7 @@ pub(super) struct Accounted {
 }
 
 impl Accounted {
-    fn of(entry: &Entry) -> Self {
+    fn of_entry(entry: &Entry) -> Self {
         let (hash, before) = (sha256_of_text(&entry.accounted()), sha256_of_text(&entry.accounted_before()));
         Accounted { hash, before }
     }
@@ -168,13 +168,13 @@ impl Population {
     /// The hashes of what one publication of an entry about all records spends.
     pub(super) fn account_of_one(&self, entry: &LedgerEntry) -> Result<Accounted> {
         let once = LedgerEntry { times: 1, part: None, ..entry.clone() };
-        Ok(Accounted::of(&self.entry(&once)?))
+        Ok(Accounted::of_entry(&self.entry(&once)?))
     }
 
     /// The entries that no line of the log added, each with the hashes of its account.
     pub(super) fn by_hand(&self) -> Result<Vec<(String, Accounted)>> {
         let own = self.entries.iter().filter(|entry| entry.log.is_none());
-        own.map(|entry| Ok((entry.name.clone(), Accounted::of(&self.entry(entry)?)))).collect()
+        own.map(|entry| Ok((entry.name.clone(), Accounted::of_entry(&self.entry(entry)?)))).collect()
     }
 
     /// The counts that a record enters, in each of several ways or in one; one side of a change under bounded neighbors, if its counts have sides.

@@ -77,12 +77,12 @@ impl Proof {
         Proof::new("closed form", "closed form of continuous Gaussian noise")
     }
 
-    /// Of a trade-off function between two knots of a lattice, or on the chord between them.
+    /// The proof of a trade-off function between two knots of a lattice, or on the chord between them.
     pub(crate) fn knots() -> Self {
         Proof::new("knots", "knots of the lattice of losses")
     }
 
-    /// Of a trade-off function from supporting lines of the privacy profile.
+    /// The proof of a trade-off function from supporting lines of the privacy profile.
     pub(crate) fn lines() -> Self {
         Proof::new("supporting lines", "supporting lines of the privacy profile")
     }

@@ -142,7 +142,7 @@ impl LossSum {
         if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
             return Float::with_val(BITS, f64::INFINITY);
         }
-        let mut error = UpperBound::of(&Enclosure::double(0.0, BITS));
+        let mut error = UpperBound::of_enclosure(&Enclosure::double(0.0, BITS));
         for x in [plan.below, plan.above] {
             let Ok(x) = rational::from_f64(x) else { return Float::with_val(BITS, f64::INFINITY) };
             let size = UpperBound::exp(&ln_size(&x));
@@ -218,7 +218,7 @@ pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<UpperBound> {
             scale.mul(&swept.add(&beyond))
         }
     };
-    Some(UpperBound::of(&sum))
+    Some(UpperBound::of_enclosure(&sum))
 }
 
 #[cfg(test)]

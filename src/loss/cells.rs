@@ -24,7 +24,7 @@ pub(crate) struct Cell(i64);
 
 impl Cell {
     /// The cell of a saddle point; `None` where doubles do not resolve it.
-    pub(crate) fn of(saddle: f64, rho: f64) -> Option<Self> {
+    pub(crate) fn of_saddle(saddle: f64, rho: f64) -> Option<Self> {
         let place = (place(saddle * (2.0 * rho).sqrt()) / STEP).round();
         (place.abs() < 1e15).then_some(Cell(place as i64))
     }
@@ -65,14 +65,14 @@ impl<T> ByCell<T> {
     }
 
     /// The contour of the cell of a saddle point, made if need be; `None` where there is none.
-    pub(crate) fn of(
+    pub(crate) fn value(
         &self,
         saddle: f64,
         rho: f64,
         digits: u32,
         make: impl FnOnce(Cell) -> Result<Option<T>>,
     ) -> Result<Option<Arc<T>>> {
-        let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
+        let Some(cell) = Cell::of_saddle(saddle, rho) else { return Ok(None) };
         self.known.get_or_try((cell, digits), |(cell, _)| Ok(make(*cell)?.map(Arc::new)))
     }
 }
@@ -105,10 +105,10 @@ mod tests {
                 assert!(low < cell.real_part(rho) && cell.real_part(rho) < high, "{cell:?} {rho}");
                 assert!((high / Cell(index + 1).ends(rho).0 - 1.0).abs() < 1e-9);
                 for saddle in [low * 1.000_001, (low * high).sqrt(), high * 0.999_999] {
-                    assert_eq!(Cell::of(saddle, rho), Some(cell));
+                    assert_eq!(Cell::of_saddle(saddle, rho), Some(cell));
                 }
             }
         }
-        assert_eq!((Cell::of(f64::NAN, 1.0), Cell::of(1e300, 1.0)), (None, None));
+        assert_eq!((Cell::of_saddle(f64::NAN, 1.0), Cell::of_saddle(1e300, 1.0)), (None, None));
     }
 }

@@ -47,21 +47,21 @@ pub use uniform::UniformEvaluator;
 /// Answers requests about the hockey sticks of one sum, or about the largest over a family.
 #[derive(Debug)]
 pub enum Evaluator {
-    /// Of one sum.
+    /// The evaluator of one sum.
     Sum(Box<SumEvaluator>),
-    /// Of a family: the largest over its units.
+    /// The evaluator of a family: the largest over its units.
     Family(Box<FamilyEvaluator>),
-    /// Of noise on Poisson samples: the larger of both directions.
+    /// The evaluator of noise on Poisson samples: the larger of both directions.
     Sampled(Box<SampledEvaluator>),
-    /// Of a sum with continuous Laplace noise, or mechanisms of bounded range.
+    /// The evaluator of a sum with continuous Laplace noise, or mechanisms of bounded range.
     Uniform(Box<UniformEvaluator>),
-    /// Of either, beside outcomes that only one of two neighbors can have.
+    /// Any of these, beside outcomes that only one of two neighbors can have.
     Infinite(Box<Evaluator>, InfiniteLoss),
     /// Between that of a pair that is at least as private, and that of one that is at most as private.
     Between(Box<[Evaluator; 2]>),
     /// The largest of some, of which there is at least one.
     Largest(Vec<Evaluator>),
-    /// Of pairs that are not symmetric: the larger of both directions, each of the whole composition.
+    /// The evaluator of pairs that are not symmetric: the larger of both directions, each of the whole composition.
     Directions(Box<DirectionsEvaluator>),
     /// A bound on the profiles of many pairs.
     AtMost(Arc<dyn UpperProfile>),
@@ -118,7 +118,7 @@ impl Evaluator {
         direction: Direction,
         answer: impl FnOnce(&Evaluator) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.with_directions(|both| answer(direction.of(both)))
+        self.with_directions(|both| answer(direction.pick(both)))
     }
 
     /// The probability of outcomes that the second hypothesis cannot have, of one direction; `None` where all losses are finite.

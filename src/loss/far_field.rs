@@ -96,7 +96,7 @@ pub(super) struct FarField {
 }
 
 impl FarField {
-    /// Of groups with their exact weights; continuous ones are ignored.
+    /// The far field of groups with their exact weights; continuous ones are ignored.
     pub(super) fn new<'a>(
         groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>,
         known: &Arc<KnownBundles>,
@@ -144,7 +144,7 @@ impl Partition {
 }
 
 impl Steps {
-    /// Of a bundle; of its first group alone where a sweep of the period takes too long.
+    /// The steps of a bundle; of its first group alone where a sweep of the period takes too long.
     fn new(bundle: &Bundle) -> Self {
         if let [_, _, ..] = bundle.bounds[..]
             && let Some(survivors) = bundle.half_period(CUT, bundle.width() / 3.0)

@@ -52,8 +52,8 @@ const MOST_BITS: u64 = 1 << 16;
 const MOST_PRECISION: u32 = 4096;
 
 impl InfiniteLoss {
-    /// Of these groups; `None` where every loss is finite.
-    pub(crate) fn of(groups: &[Group]) -> Option<Self> {
+    /// The infinite loss of these groups; `None` where every loss is finite.
+    pub(crate) fn of_groups(groups: &[Group]) -> Option<Self> {
         let has = |group: &&Group| group.law.has_infinite_loss();
         let groups: Vec<Group> = groups.iter().filter(has).cloned().collect();
         (!groups.is_empty()).then_some(InfiniteLoss { groups, fewer: None, times: 1 })

@@ -75,7 +75,7 @@ impl<F: Field> Integrand<F> {
     fn half(&self, nodes: impl Iterator<Item = i64>) -> Option<F> {
         let nodes: Vec<i64> = nodes.collect();
         let factors: f64 = self.product.factors.iter().map(Factor::steps).sum();
-        effort::spend(Effort::of(nodes.len() as f64 * factors, F::PRICE));
+        effort::spend(Effort::of_steps(nodes.len() as f64 * factors, F::PRICE));
         let sum_of = |part: &[i64]| part.iter().map(|node| self.at(*node)).reduce(|sum, term| sum.add(&term));
         let parts: Vec<F> = nodes.par_chunks(PART).filter_map(sum_of).collect();
         parts.into_iter().reduce(|sum, part| sum.add(&part))

@@ -36,7 +36,7 @@ impl Limit {
     pub(crate) const NONE: Limit = Limit(None);
 
     /// The limit of an answer to this number of digits that is begun now.
-    pub(crate) fn of(digits: u32) -> Limit {
+    pub(crate) fn of_digits(digits: u32) -> Limit {
         let may_take = Effort::of_seconds(Self::seconds(digits));
         Limit(Some(End { end: effort::spent().and(may_take), may_take, begun: clock::Begun::now() }))
     }
@@ -92,15 +92,15 @@ pub(crate) mod tests {
     /// The limit is reached by what is spent, and higher for more digits.
     #[test]
     fn limits_are_reached_by_what_is_spent() {
-        let (few, many) = (Limit::of(40), Limit::of(400));
+        let (few, many) = (Limit::of_digits(40), Limit::of_digits(400));
         assert!(!Limit::NONE.is_over() && !few.is_over());
-        effort::spend(Effort::of(19.0, 1.0));
+        effort::spend(Effort::of_steps(19.0, 1.0));
         assert!(!few.is_over());
-        effort::spend(Effort::of(1.0, 1.0));
-        assert!(few.is_over() && !many.is_over() && !Limit::of(12).is_over());
-        effort::spend(Effort::of(1980.0, 1.0));
+        effort::spend(Effort::of_steps(1.0, 1.0));
+        assert!(few.is_over() && !many.is_over() && !Limit::of_digits(12).is_over());
+        effort::spend(Effort::of_steps(1980.0, 1.0));
         assert!(many.is_over() && !Limit::NONE.is_over());
-        assert!(Limit::of(u32::MAX).check().is_ok());
+        assert!(Limit::of_digits(u32::MAX).check().is_ok());
         assert!(matches!(after(0, || Limit::NONE.check()), (Err(Error::OutOfTime), 0)));
     }
 }

@@ -55,7 +55,7 @@ pub(crate) struct NearDouble {
 
 impl NearDouble {
     /// A ball in doubles: each part of the midpoint is rounded by at most half a unit in its last place.
-    pub(crate) fn of(ball: &ComplexTwofold) -> Self {
+    pub(crate) fn of_ball(ball: &ComplexTwofold) -> Self {
         let (re, im) = ball.middle();
         let value = Complex64::new(re.hi(), im.hi());
         NearDouble { value, error: (ball.radius() + ball.size() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
@@ -118,7 +118,7 @@ impl Near for ComplexTwofold {
     type Sum = SumOfTwofolds;
 
     fn real(value: &Enclosure) -> Self {
-        ComplexTwofold::new(TwofoldBall::of(value), TwofoldBall::ratio(0, 1, ()))
+        ComplexTwofold::new(TwofoldBall::of_enclosure(value), TwofoldBall::ratio(0, 1, ()))
     }
 
     fn mul(self, other: Self) -> Self {
@@ -227,7 +227,7 @@ mod tests {
             let off = |near: Twofold, exact: &Rational| (near.float().to_rational().unwrap() - exact).to_f64();
             let off = off(power.middle().0, &re).hypot(off(power.middle().1, &im));
             assert!(off <= power.radius() && power.radius() < 1e-26, "{exponent}: {off} {}", power.radius());
-            let double = NearDouble::of(&power);
+            let double = NearDouble::of_ball(&power);
             let off = (double.value - Complex64::new(re.to_f64(), im.to_f64())).norm();
             assert!(off <= double.error && double.error < 1e-15, "{exponent}: {off}");
         }
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn doubles_are_within_their_error_bounds() {
-        sums_are_within_their_error_bounds(NearDouble::of, 1e-10);
+        sums_are_within_their_error_bounds(NearDouble::of_ball, 1e-10);
     }
 
     #[test]

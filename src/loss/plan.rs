@@ -164,7 +164,7 @@ impl SumSieve {
         let survivors = self.survivors(&mut plan, most, budget)?;
         let height = plan.height(1);
         let nodes: Vec<i64> = survivors.into_iter().flat_map(|(from, to)| from..=to).collect();
-        effort::spend(Effort::of(nodes.len() as f64, machine::PER_WINDOW));
+        effort::spend(Effort::of_steps(nodes.len() as f64, machine::PER_WINDOW));
         let bounded = nodes.par_iter().with_min_len(PART).map(|&node| (node, self.ln_bound(node as f64 * height)));
         let candidates = bounded.collect();
         plan.keep(candidates, if plan.nodes.is_some() { usize::MAX } else { most_on_line });
@@ -208,7 +208,7 @@ impl SumSieve {
             Some(_) => self.remembered_sweep(&target, half_period(plan) * (1.0 + 1e-9)),
             None => self.remembered_sweep(&target, f64::INFINITY),
         };
-        effort::spend(Effort::of(swept.windows as f64, machine::PER_WINDOW));
+        effort::spend(Effort::of_steps(swept.windows as f64, machine::PER_WINDOW));
         // An approximation does not go further up.
         let reached = if plan.far.is_finite() { swept.reached.min(top) } else { swept.reached };
         let covered = reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;

@@ -113,7 +113,7 @@ impl RoughContour {
     pub(super) fn new(contours: &Contours, question: &Question, plan: Plan) -> Self {
         let product = Product::<Complex64>::new(contours.sum(), &plan.exact_c, &plan.period.clone().recip(), ());
         let nodes: Vec<i64> = plan.summed().collect();
-        effort::spend(Effort::of(nodes.len() as f64, machine::PER_ROUGH_NODE));
+        effort::spend(Effort::of_steps(nodes.len() as f64, machine::PER_ROUGH_NODE));
         let products = nodes.par_iter().with_min_len(PART).map(|&node| product.at(node)).collect();
         let scale = contours.sum().ln_prefactor_scale_approx(&plan.exact_c);
         RoughContour { question: question.clone(), plan, products, scale }
@@ -153,7 +153,7 @@ impl RoughContour {
         let of_part = |(nodes, products): (&[i64], &[Complex64])| {
             nodes.iter().copied().zip(products).map(|pair| term(pair).re).sum::<f64>()
         };
-        effort::spend(Effort::of(nodes.len() as f64, machine::PER_KEPT_NODE));
+        effort::spend(Effort::of_steps(nodes.len() as f64, machine::PER_KEPT_NODE));
         let parts: Vec<f64> = nodes.par_chunks(PART).zip(self.products.par_chunks(PART)).map(of_part).collect();
         let total = 2.0 * parts.iter().sum::<f64>() - first.re;
         let prefactor = sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + self.scale;

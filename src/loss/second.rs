@@ -139,7 +139,7 @@ impl SecondEnclosure {
         }
     }
 
-    /// Of a hockey stick of which these means know nothing.
+    /// The enclosure [0, 1] of a hockey stick, where these means know nothing.
     pub(crate) fn trivial() -> Self {
         SecondEnclosure::new(Enclosure::new(Float::new(64), Float::with_val(64, 1)), Means::Closed)
     }

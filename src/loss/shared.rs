@@ -95,7 +95,7 @@ impl SharedContours {
         let rho = contours.sum().rho().to_f64();
         let question = Question::hockey_stick(contours.sum(), epsilon);
         let saddle = contours.search_by_rho(&question.clone().on_line()).saddle_point();
-        let shared = self.known.of(saddle, rho, digits, |cell| SharedContour::new(contours, cell, digits, worth))?;
+        let shared = self.known.value(saddle, rho, digits, |cell| SharedContour::new(contours, cell, digits, worth))?;
         Ok(shared.map(|shared| shared.hockey_stick(contours, question, digits)))
     }
 }
@@ -134,7 +134,7 @@ impl SharedContour {
         if plan.exhausted || plan.evaluated() > MOST_NODES {
             return Ok(None);
         }
-        Ok(Some(Self::of(sum, &question, plan, false)))
+        Ok(Some(Self::of_sum(sum, &question, plan, false)))
     }
 
     /// The contour of a request to this number of digits, also for requests close to it, with its own answer; `None` where the requested precision is
@@ -148,7 +148,7 @@ impl SharedContour {
         for _ in 0..ATTEMPTS {
             let plan = search.plan(ln_share, known)?;
             let exhausted = plan.exhausted;
-            let shared = Self::of(contours.sum(), question, plan, true);
+            let shared = Self::of_sum(contours.sum(), question, plan, true);
             let (value, proof) = shared.enclose(contours, question);
             let answer = hockey_stick(question.kernel, &value, proof, digits);
             if answer.met {
@@ -164,7 +164,7 @@ impl SharedContour {
     }
 
     /// The factors at the nodes of a plan.
-    fn of(sum: &LossSum, question: &Question, plan: Plan, of_itself: bool) -> Self {
+    fn of_sum(sum: &LossSum, question: &Question, plan: Plan, of_itself: bool) -> Self {
         let spacing = plan.period.clone().recip();
         let product = Product::<ComplexTwofold>::new(sum, &plan.exact_c, &spacing, ());
         let bracket = Bracket::<ComplexTwofold>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
@@ -176,7 +176,7 @@ impl SharedContour {
             (Near::mul(factors, a), b.map(|b| Near::mul(factors, b)))
         };
         let nodes: Vec<i64> = plan.summed().collect();
-        effort::spend(Effort::of((nodes.len() * sum.groups().len()) as f64, machine::PER_FACTOR));
+        effort::spend(Effort::of_steps((nodes.len() * sum.groups().len()) as f64, machine::PER_FACTOR));
         let values: Vec<_> = nodes.par_iter().with_min_len(PART).map(|&node| parts(node)).collect();
         let mut values = values.into_iter();
         let lobe = |&(first, last): &(i64, i64)| {
@@ -204,7 +204,7 @@ impl SharedContour {
         let search = if self.of_itself { contours.search(question) } else { contours.search_by_rho(question) };
         let plan = search.plan_with_aliases(&self.plan);
         let turns = Rational::from(sum.offset() - question.start()) / &plan.period;
-        effort::spend(Effort::of(self.plan.evaluated() as f64, machine::PER_KEPT_NODE));
+        effort::spend(Effort::of_steps(self.plan.evaluated() as f64, machine::PER_KEPT_NODE));
         let (x, y) = self.sums(&ExactPhase::new(&turns));
         let total = match (&question.step, &self.modulus) {
             (Some(step), Some(modulus)) => {

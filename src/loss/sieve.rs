@@ -78,7 +78,7 @@ struct GridPoint {
 
 impl GridPoint {
     /// The grid point that serves a target: it starts no later, and its own target is nowhere above.
-    fn of(target: &Target, end: f64) -> Self {
+    fn of_target(target: &Target, end: f64) -> Self {
         let from = exponent(target.from);
         // exp(-cut) t / from is nowhere above the requested target if and only if cut + ln(from) is not below it.
         let cut = target.cut + libm::log(target.from / 2f64.powi(from));
@@ -160,7 +160,7 @@ impl SumSieve {
     /// ends at `end` at the latest. The bounds do not depend on Re s, so that one sweep serves many requests: a survivor of a stricter target costs
     /// time only.
     pub(crate) fn remembered_sweep(&self, target: &Target, end: f64) -> Arc<Swept> {
-        let point = GridPoint::of(target, end);
+        let point = GridPoint::of_target(target, end);
         let mut remembered = lock(&self.remembered);
         let inherit = |of: &HashMap<GridPoint, Remembered>| {
             let mut sweep = point.sweep(self.groups());
@@ -251,7 +251,7 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Of groups with their exact weights.
+    /// The sweep of groups with their exact weights.
     fn new((bounds, weights, bundles): Groups, from: f64, cut: f64, resolution: f64, end: f64) -> Self {
         let (bounds, weights, bundles) = (bounds.to_vec(), weights.to_vec(), Arc::clone(bundles));
         Sweep { bounds, weights, bundles, from, cut, resolution, end, octaves: Vec::new(), refused: None }

@@ -317,7 +317,7 @@ impl Split {
         let exp = exact_exponent(epsilon, bits).exp();
         // A loss above epsilon counts P - exp(epsilon) Q plus the correction by the remaining groups; one below it counts their profile.
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
-        effort::spend(Effort::of(list.sums.len() as f64, machine::PER_LISTED));
+        effort::spend(Effort::of_steps(list.sums.len() as f64, machine::PER_LISTED));
         let (losses, dropped) = that_matter(&list, self.rho_approx, epsilon, (digits, reach), complement);
         let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
         let near = losses.iter().map(|loss| (ln_most(loss, self.rho_approx, at), *loss)).collect();

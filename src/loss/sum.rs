@@ -140,7 +140,7 @@ impl LossSum {
 
     /// The outcomes that only one of two neighbors can have, of which the losses here say nothing; `None` where there are none.
     pub fn infinite_loss(&self) -> Option<InfiniteLoss> {
-        InfiniteLoss::of(&[&self.groups[..], &self.without_finite_loss].concat())
+        InfiniteLoss::of_groups(&[&self.groups[..], &self.without_finite_loss].concat())
     }
 
     /// Whether every loss that is finite is zero: all outcomes that both neighbors can have are equally likely under both.

@@ -32,7 +32,7 @@ impl Number {
         Self::prove_of(subject, (question, None), digits, file)
     }
 
-    /// The same of one direction, also of decisions, posteriors of events and tests.
+    /// A number of one direction, also of decisions, posteriors of events and tests.
     pub fn prove_of(
         subject: &Resolved,
         (question, direction): (&Question, Option<Direction>),

@@ -16,7 +16,7 @@ use crate::{
 /// ```
 /// use dp_assay::{law::Law, noise::Distribution, numeric::rational::parse};
 /// let law = Law::TruncatedLaplace { epsilon: parse("1/2")?, bound: 3 };
-/// let noise = Distribution::of(&law)?;
+/// let noise = Distribution::of_law(&law)?;
 /// assert_eq!(noise.quantile(&parse("0.975")?)?, 3);
 /// assert_eq!(noise.mass(4, 10).approximate(), 0.0);
 /// # Ok::<(), dp_assay::Error>(())

@@ -24,7 +24,7 @@ pub enum Distribution {
 
 impl Distribution {
     /// That of a law; an error for noise on the real line, for mechanisms that do not add noise, and for a parameter out of the range of the samplers.
-    pub fn of(law: &Law) -> Result<Self> {
+    pub fn of_law(law: &Law) -> Result<Self> {
         Ok(match law.shape()? {
             Shape::Exponential { exponent, bound: Some(bound) } => {
                 Distribution::Bounded(BoundedNoise::truncated(exponent, bound))
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn the_distribution_of_a_law_is_that_of_its_name() {
         let (sigma2, epsilon) = (parse("7/3").unwrap(), parse("3/10").unwrap());
-        let gaussian = Distribution::of(&Law::DiscreteGaussian { sigma2: sigma2.clone() }).unwrap();
-        let laplace = Distribution::of(&Law::DiscreteLaplace { epsilon: epsilon.clone() }).unwrap();
+        let gaussian = Distribution::of_law(&Law::DiscreteGaussian { sigma2: sigma2.clone() }).unwrap();
+        let laplace = Distribution::of_law(&Law::DiscreteLaplace { epsilon: epsilon.clone() }).unwrap();
         let named = (DiscreteGaussian::new(sigma2.clone()).unwrap(), DiscreteLaplace::new(epsilon).unwrap());
         let p = parse("39/40").unwrap();
         assert_eq!(gaussian.quantile(&p).unwrap(), named.0.quantile(&p).unwrap());
@@ -127,7 +127,7 @@ mod tests {
         assert!(
             laplace.variance(20).overlaps(&named.1.variance(30)) && laplace.mass(3, 20).overlaps(&named.1.mass(3, 30))
         );
-        let continuous = Distribution::of(&Law::Gaussian { sigma2 }).unwrap_err().to_string();
+        let continuous = Distribution::of_law(&Law::Gaussian { sigma2 }).unwrap_err().to_string();
         assert!(continuous.contains("continuous Gaussian of variance 7/3"), "{continuous}");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct TailBounds {
 
 impl FoldedLaw {
     /// The law of |X| for noise X of a symmetric law on the integers that has an exponent; an error for other laws.
-    pub(super) fn of(law: &Law) -> Result<Self> {
+    pub(super) fn of_law(law: &Law) -> Result<Self> {
         match law.shape()? {
             Shape::Exponential { exponent, bound } => Ok(FoldedLaw::new(exponent, bound)),
             _ => Err(Error::unsuitable(format!("{law}: the masses of one draw are not symmetric with an exponent"))),
@@ -208,7 +208,7 @@ mod tests {
         for sigma2 in ["1e-6", "0.02", "0.3", "5", "456.62", "104/4099"] {
             let sigma2 = parse(sigma2).unwrap();
             let noise = DiscreteGaussian::new(sigma2.clone()).unwrap();
-            let tails = FoldedLaw::of(&Law::DiscreteGaussian { sigma2 }).unwrap().tails(64);
+            let tails = FoldedLaw::of_law(&Law::DiscreteGaussian { sigma2 }).unwrap().tails(64);
             for (m, (lower, upper)) in tails.lower.iter().zip(&tails.upper).enumerate().step_by(7) {
                 // V < P[M > m] for a uniform V: half the mass of both tails, doubled by the sign.
                 let truth = noise.survival(m as i64 + 1, 40).unwrap();
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn every_kth_weight_is_that_of_the_law() {
         for law in [law("7.3"), law("discrete-laplace:1/7")] {
-            let whole = FoldedLaw::of(&law).unwrap();
+            let whole = FoldedLaw::of_law(&law).unwrap();
             let part = whole.coarsened(8);
             let exponent = |law: &FoldedLaw, m: u64| {
                 Rational::from(&law.slope * m) + Rational::from(&law.curvature * (m * (m - 1))) / 2_u32
@@ -248,6 +248,6 @@ mod tests {
     #[test]
     fn continuous_noise_is_refused() {
         let law = law("gaussian:5");
-        assert!(FoldedLaw::of(&law).unwrap_err().to_string().contains("continuous"));
+        assert!(FoldedLaw::of_law(&law).unwrap_err().to_string().contains("continuous"));
     }
 }

@@ -189,7 +189,7 @@ mod tests {
 
     fn gaussian(sigma2: &str, word: u32, guide: u32) -> (DiscreteGaussian, InversionTable) {
         let sigma2 = parse(sigma2).unwrap();
-        let law = FoldedLaw::of(&Law::DiscreteGaussian { sigma2: sigma2.clone() }).unwrap();
+        let law = FoldedLaw::of_law(&Law::DiscreteGaussian { sigma2: sigma2.clone() }).unwrap();
         (DiscreteGaussian::new(sigma2).unwrap(), InversionTable::new(law, word, guide).unwrap())
     }
 

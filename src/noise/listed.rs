@@ -23,7 +23,7 @@ pub(super) struct ListedTable {
 }
 
 impl ListedTable {
-    /// Of values with probabilities above zero that add up to one.
+    /// The listed table of values with probabilities above zero that add up to one.
     pub(super) fn new(rows: Vec<(i64, Rational)>, word: u32) -> Self {
         let (mut sum, mut floors) = (Rational::new(), Vec::with_capacity(rows.len()));
         for (_, mass) in rows.iter().take(rows.len().saturating_sub(1)) {

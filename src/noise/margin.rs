@@ -35,7 +35,7 @@ impl Margin {
     }
 
     /// That of a law, for 0 < confidence < 1. Of a perturbation table the largest over all true counts.
-    pub fn of(law: &Law, confidence: &Rational) -> Result<Margin> {
+    pub fn of_law(law: &Law, confidence: &Rational) -> Result<Margin> {
         if *confidence <= 0 || *confidence >= 1 {
             return Err(Error::out_of_range("the confidence of a margin", rational::display(confidence), "0 < p < 1"));
         }
@@ -75,9 +75,9 @@ impl Margin {
     }
 }
 
-/// Of X with the same distribution as -X: P[|X| <= m] = 2 P[X <= m] - 1 is at least p if and only if P[X <= m] is at least (1 + p) / 2.
+/// The margin of X with the same distribution as -X: P[|X| <= m] = 2 P[X <= m] - 1 is at least p if and only if P[X <= m] is at least (1 + p) / 2.
 fn of_symmetric(law: &Law, confidence: &Rational) -> Result<Margin> {
-    let quantile = Distribution::of(law)
+    let quantile = Distribution::of_law(law)
         .and_then(|noise| noise.quantile(&Rational::from(&Rational::from(1 + confidence) / 2_u32)));
     match quantile {
         Ok(margin) => Ok(Margin::Known(Enclosure::rational(&Rational::from(margin), BITS))),
@@ -141,7 +141,7 @@ mod tests {
     use std::sync::Arc;
 
     fn margin(law: &Law) -> Enclosure {
-        match Margin::of(law, &Rational::from((19, 20))).unwrap() {
+        match Margin::of_law(law, &Rational::from((19, 20))).unwrap() {
             Margin::Known(margin) => margin,
             Margin::Unknown(why) => panic!("{why}"),
         }
@@ -167,7 +167,7 @@ mod tests {
             Law::TruncatedGaussian { sigma2: Rational::from(30), bound: 8 },
         ] {
             let found = margin(&law);
-            let noise = Distribution::of(&law).unwrap();
+            let noise = Distribution::of_law(&law).unwrap();
             let within = |m: i64| (-m..=m).map(|x| noise.mass(x, 15).approximate()).sum::<f64>();
             let m = found.lower().to_f64() as i64;
             assert!(found.lower() == found.upper() && within(m) >= 0.95 && within(m - 1) < 0.95, "{law}: {m}");
@@ -180,7 +180,7 @@ mod tests {
         let rows = [(-9, (1, 10)), (0, (8, 10)), (1, (1, 10))].map(|(x, mass)| (x, Rational::from(mass)));
         let law = Law::Table(Arc::new(NoiseTable::new("t", rows).unwrap()));
         assert_eq!(margin(&law).lower().to_f64(), 9.0);
-        let ninety = Margin::of(&law, &Rational::from((9, 10))).unwrap();
+        let ninety = Margin::of_law(&law, &Rational::from((9, 10))).unwrap();
         assert!(matches!(ninety, Margin::Known(one) if *one.lower() == 1 && *one.upper() == 1));
         // Row 0 is exact, and row 1 goes to 0, 1 or 3: by at most 2 in all cases, by at most 1 in 19 of 20.
         let entry = |i, j, mass: (u32, u32)| (i, j, Rational::from(mass));
@@ -188,9 +188,9 @@ mod tests {
         let law = Law::Perturbation(Arc::new(PerturbationTable::new("p", entries).unwrap()));
         assert_eq!(margin(&law).lower().to_f64(), 1.0);
         assert!(matches!(
-            Margin::of(&Law::Pure { epsilon: Rational::from(1) }, &Rational::from((1, 2))),
+            Margin::of_law(&Law::Pure { epsilon: Rational::from(1) }, &Rational::from((1, 2))),
             Ok(Margin::Unknown(_))
         ));
-        assert!(Margin::of(&law, &Rational::from(1)).is_err());
+        assert!(Margin::of_law(&law, &Rational::from(1)).is_err());
     }
 }

@@ -69,7 +69,7 @@ impl ShareRegression {
         self.simulate_with(sampler, trials, streams, &mut || {})
     }
 
-    /// The same; `done` is called after each trial.
+    /// The trials of `simulate`; `done` is called after each trial.
     pub fn simulate_with(
         &self,
         sampler: &Sampler,

@@ -155,7 +155,7 @@ mod tests {
     };
 
     fn blocks(law: &Law, block: u32, word: u32, guide: u32) -> BlockRejection {
-        BlockRejection::new(FoldedLaw::of(law).unwrap(), block, word, guide).unwrap()
+        BlockRejection::new(FoldedLaw::of_law(law).unwrap(), block, word, guide).unwrap()
     }
 
     /// The accepted share of the whole tree of words of 8 digits, to a depth of three, is exp(-gamma).

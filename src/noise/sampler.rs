@@ -146,7 +146,7 @@ impl Sampler {
 }
 
 impl Method {
-    /// Of a symmetric law by its magnitudes. Every choice is exact; this one is fast. The table of a law with a bound ends there.
+    /// The method of a symmetric law by its magnitudes. Every choice is exact; this one is fast. The table of a law with a bound ends there.
     fn of_magnitudes(magnitude: FoldedLaw) -> Result<Self> {
         let (slope, curvature) = (magnitude.slope(), magnitude.curvature());
         let (spread, widest, widest_of_blocks) = if *curvature > 0 {

@@ -22,7 +22,7 @@ use crate::{
 /// ```
 /// use dp_assay::{law::{Changes, Law}, noise::Distribution, numeric::rational::parse};
 /// let law = Law::Staircase { epsilon: parse("1")?, period: 4, first: 2, changes: Changes::Exactly };
-/// let noise = Distribution::of(&law)?;
+/// let noise = Distribution::of_law(&law)?;
 /// // Z = 2 (2 + 2 / e) / (1 - 1 / e) - 1
 /// assert!((noise.mass(1, 15).approximate() - 0.1306197).abs() < 1e-7);
 /// assert_eq!(noise.quantile(&parse("0.975")?)?, 12);

@@ -13,6 +13,6 @@ use crate::{
 pub(crate) fn magnitude_tails(law: &Law, wanted: u32) -> Result<TailBounds> {
     match law.shape()? {
         Shape::Staircase { epsilon, period, first } => Ok(StaircaseNoise::new(epsilon, period, first).tails(wanted)),
-        _ => Ok(FoldedLaw::of(law)?.tails(wanted)),
+        _ => Ok(FoldedLaw::of_law(law)?.tails(wanted)),
     }
 }

@@ -31,7 +31,7 @@ pub struct VectorMechanism {
 impl VectorMechanism {
     /// With noise of any law on the integers; an error for randomized response, which adds no noise.
     pub fn new(law: Law) -> Result<Self> {
-        Distribution::of(&law)?;
+        Distribution::of_law(&law)?;
         Ok(VectorMechanism { sampler: Sampler::new(law)? })
     }
 

@@ -144,7 +144,7 @@ where
 
 impl Ball {
     /// A ball that contains an enclosure.
-    pub(crate) fn of(value: &Enclosure, bits: u32) -> Self {
+    pub(crate) fn of_enclosure(value: &Enclosure, bits: u32) -> Self {
         // Half the width plus the rounding error of the middle.
         let (mid, error) = nearest(bits, value.lower() + value.upper());
         let half = Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0 / 2_u32;

@@ -21,14 +21,14 @@ pub struct Effort(u64);
 
 impl Effort {
     /// That of a number of steps, each of a price in seconds.
-    pub(crate) fn of(steps: f64, price: f64) -> Effort {
+    pub(crate) fn of_steps(steps: f64, price: f64) -> Effort {
         // Above zero, and saturated: a step of an answer is never free.
         Effort((steps * price * 1e9).ceil().max(1.0) as u64)
     }
 
-    /// Of a number of seconds.
+    /// The effort of a number of seconds.
     pub(crate) fn of_seconds(seconds: f64) -> Effort {
-        Effort::of(1.0, seconds)
+        Effort::of_steps(1.0, seconds)
     }
 
     /// In seconds, approximately.
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn the_effort_does_not_depend_on_the_threads() {
         let of_nested = |outer: usize| {
-            spend(Effort::of(outer as f64, 1e-3));
+            spend(Effort::of_steps(outer as f64, 1e-3));
             let seen = parallel::map_indices(20, |inner| {
-                spend(Effort::of((inner * outer) as f64, 1e-6));
+                spend(Effort::of_steps((inner * outer) as f64, 1e-6));
                 spent()
             });
             (seen, spent())
@@ -117,11 +117,11 @@ mod tests {
         for _ in 0..20 {
             let before = spent();
             let result = parallel::try_map_any(&items, |item| {
-                spend(Effort::of(1.0, 1e-3));
+                spend(Effort::of_steps(1.0, 1e-3));
                 if *item == 400 { Err(()) } else { Ok(()) }
             });
             assert!(result.is_err());
-            assert_eq!(spent().since(before), Effort::of(401.0, 1e-3));
+            assert_eq!(spent().since(before), Effort::of_steps(401.0, 1e-3));
         }
     }
 }

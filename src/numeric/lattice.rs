@@ -92,7 +92,7 @@ impl Reduction {
     /// More rounds than any basis of so few vectors needs.
     const MOST_ROUNDS: u32 = 20_000;
 
-    /// Of the basis of another form, or of the unit vectors.
+    /// The reduction of the basis of another form, or of the unit vectors.
     fn new(gram: &[Vec<Float>], like: Option<&Form>) -> Self {
         let dimensions = gram.len();
         let unit = || -> Vec<Vec<Integer>> {

@@ -30,7 +30,7 @@ pub fn exact_text(value: &Rational) -> String {
     Enclosure::rational(value, 400).upper_text(25)
 }
 
-/// The same as a JSON number.
+/// An exact rational as a JSON number.
 pub fn exact_json(value: &Rational) -> serde_json::Value {
     serde_json::from_str(&exact_text(value)).unwrap_or(serde_json::Value::Null)
 }

@@ -26,7 +26,7 @@ pub fn try_map<I: Sync, T: Send>(items: &[I], f: impl Fn(&I) -> Result<T> + Sync
     until_error(items.len(), |index| f(&items[index]))
 }
 
-/// The same for any type of error.
+/// f(item) of each item, or the error of the first item that fails, of any type.
 ///
 /// # Errors
 /// Those of f. Items after a failed one may be left out.

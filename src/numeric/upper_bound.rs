@@ -10,7 +10,7 @@ pub(crate) struct UpperBound(Float);
 
 impl UpperBound {
     /// Upper bound on an enclosed non-negative number.
-    pub(crate) fn of(value: &Enclosure) -> Self {
+    pub(crate) fn of_enclosure(value: &Enclosure) -> Self {
         UpperBound::known(value.upper().clone())
     }
 
@@ -75,7 +75,7 @@ mod tests {
         let number = |k: i64| Enclosure::rational(&Rational::from((k * 7919 % 1000, 997)), 96);
         for k in 1..300 {
             let (x, y) = (number(k), number(3 * k + 1));
-            let (a, b) = (UpperBound::of(&x), UpperBound::of(&y));
+            let (a, b) = (UpperBound::of_enclosure(&x), UpperBound::of_enclosure(&y));
             assert_eq!(a.add(&b).into_float(), *x.add(&y).upper());
             assert_eq!(a.mul(&b).into_float(), *x.mul(&y).upper());
             assert_eq!(UpperBound::exp(&x).into_float(), *x.exp().upper());
@@ -89,9 +89,9 @@ mod tests {
     #[test]
     fn an_infinite_bound_stays_infinite() {
         let (zero, whole) = (Enclosure::double(0.0, 96), Enclosure::whole_line(96));
-        let unknown = UpperBound::of(&whole);
+        let unknown = UpperBound::of_enclosure(&whole);
         for bound in [
-            unknown.mul(&UpperBound::of(&zero)),
+            unknown.mul(&UpperBound::of_enclosure(&zero)),
             unknown.add(&unknown),
             UpperBound::exp(&whole),
             UpperBound::of_geometric(&zero),

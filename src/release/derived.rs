@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Release {
-    /// The same with all noise multiplied by `factor`, for accounting: variances times the factor, parameters of the discrete
+    /// This release with all noise multiplied by `factor`, for accounting: variances times the factor, parameters of the discrete
     /// Laplace divided by it. It no longer has a histogram.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Release> {
         let mut release = self.derived(format!("{}, all noise times {}", self.name, rational::display(factor)))?;
@@ -31,7 +31,7 @@ impl Release {
         Ok(())
     }
 
-    /// The same released `times` times, each time with noise of its own, for accounting. It no longer has a histogram.
+    /// This release, released `times` times, each time with noise of its own, for accounting. It no longer has a histogram.
     pub fn repeated(&self, times: u64) -> Result<Release> {
         if times == 0 {
             return Err(Error::out_of_range("times", 0, "1 or more"));

@@ -140,7 +140,7 @@ impl Release {
         include_str!("../../data/templates/release.toml")
     }
 
-    /// The same with only the named levels, in the order of the release; with all of them if none is named. Without some of
+    /// This release with only the named levels, in the order of the release; with all of them if none is named. Without some of
     /// its levels a release has no paths.
     pub fn only(&self, levels: &[impl AsRef<str>]) -> Result<Release> {
         if levels.is_empty() {

@@ -150,7 +150,7 @@ const OF_LEVEL: &str = " / ";
 /// The level of queries that name none.
 const NO_LEVEL: &str = "all";
 
-/// The same targets under a relation: a changed record leaves one cell and enters another, unless the counts are already those
+/// These targets under a relation: a changed record leaves one cell and enters another, unless the counts are already those
 /// that differ.
 pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors, changed: Changed) -> Result<Vec<QueryTarget>> {
     let times = changed.times(neighbors)?;
@@ -207,7 +207,7 @@ pub fn release_of(
 }
 
 impl Release {
-    /// The same queries with other noise, a sigma2 for each in the order of [`Release::query_targets`], under a neighbor
+    /// These queries with other noise, a sigma2 for each in the order of [`Release::query_targets`], under a neighbor
     /// relation. On its block paths the new rho of a bypassed level goes to the next kept level above, as before.
     pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Result<Release> {
         let [name, title, source] = about.map(String::from);

@@ -82,15 +82,15 @@ pub struct Resolved {
     pub(super) figures: Vec<PrintedFigure>,
     /// The subject from which it was resolved, if it has parts: they may be scaled one by one.
     pub(super) subject: Option<Box<Subject>>,
-    /// Of releases that are composed: why they may be more private than their account.
+    /// Why releases that are composed may be more private than their account.
     pub(super) releases_may_be_more_private: Option<&'static str>,
-    /// Of releases that are composed: the conditions under which the account holds, in sentences.
+    /// The conditions under which the account of composed releases holds, in sentences.
     pub(super) conditions: Vec<String>,
     /// The word for one of its parts: a level, or a release.
     pub part_word: &'static str,
 }
 
-/// Of what a certified number is.
+/// The subject of a certified number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certified {
     /// The declared mechanism.
@@ -198,7 +198,7 @@ impl Part {
 
     /// The number with which it is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
-        Compared::of(&self.whole, &self.figures, against, delta, digits)
+        Compared::of_account(&self.whole, &self.figures, against, delta, digits)
     }
 
     fn until(&self, stop: &Stop) -> Part {
@@ -328,7 +328,7 @@ impl Resolved {
 
     /// The number with which the whole is compared.
     pub fn compared(&self, against: Against, delta: &Delta, digits: u32) -> Result<Compared> {
-        Compared::of(&self.whole, &self.figures, against, delta, digits)
+        Compared::of_account(&self.whole, &self.figures, against, delta, digits)
     }
 
     /// Whether some of the noise is known by a guarantee alone, so that numbers about it are upper bounds of the risk: the mechanism may spend less. An answer
@@ -377,7 +377,7 @@ impl Resolved {
         if known.is_empty() { Ok(None) } else { Composition::new(known).map(Some) }
     }
 
-    /// Of what an exact number is that, after "certified": of the mechanism, of the worst one with the guarantees, or of the account alone.
+    /// The subject of an exact number, after "certified": the mechanism, the worst one with the guarantees, or the account alone.
     pub fn certified_for(&self) -> Certified {
         // A pair attains each guarantee. Of several mechanisms of bounded range, and of a guarantee for groups, the account is a bound.
         let is_range = |query: &QueryPart| query.counts.law.key() == "exponential";
@@ -402,7 +402,7 @@ impl Resolved {
         self.repeat > 1 && self.total.counts().iter().any(|counts| counts.law.has_alternatives())
     }
 
-    /// The same, which may be more private than its account for this reason as well.
+    /// This subject, which may be more private than its account for this reason as well.
     pub fn at_most_as_private(self, why: Option<&'static str>) -> Self {
         Resolved { releases_may_be_more_private: self.releases_may_be_more_private.or(why), ..self }
     }
@@ -434,7 +434,7 @@ impl Resolved {
         Ok(subject.resolve()?.until(self.total.stop()))
     }
 
-    /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided
+    /// This subject with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided
     /// by it.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Resolved> {
         Ok(Resolved {
@@ -451,7 +451,7 @@ impl Resolved {
         })
     }
 
-    /// The same, whose requests end with [`Error::Stopped`] once `stop` is set.
+    /// This subject, whose requests end with [`Error::Stopped`] once `stop` is set.
     pub fn until(&self, stop: &Stop) -> Resolved {
         let query = |query: &QueryPart| QueryPart { composition: query.composition.until(stop), ..query.clone() };
         Resolved {
@@ -481,7 +481,7 @@ impl Resolved {
         self.names.as_ref().map(|names| names.all())
     }
 
-    /// The same beside releases of which the account holds under these conditions.
+    /// This subject beside releases of which the account holds under these conditions.
     pub fn under(mut self, conditions: &[String]) -> Resolved {
         self.conditions.extend_from_slice(conditions);
         self
@@ -535,7 +535,7 @@ impl QueryPart {
         }
     }
 
-    /// The same with all noise multiplied by `factor`.
+    /// This part with all noise multiplied by `factor`.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<QueryPart> {
         let (counts, composition) = (self.counts.with_noise_times(factor)?, self.composition.with_noise_times(factor)?);
         Ok(QueryPart { counts, composition, ..self.clone() })

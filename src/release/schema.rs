@@ -83,7 +83,7 @@ impl Schema {
         self.attributes.iter().map(|attribute| attribute.values.len()).product()
     }
 
-    /// The same with those of the second histogram.
+    /// The number of cells, with those of the second histogram.
     pub fn all_cells(&self) -> usize {
         self.cells() + self.beside.as_ref().map_or(0, |beside| beside.schema.cells())
     }

@@ -28,14 +28,14 @@ use crate::{
 pub const AS_GIVEN: &str = "counts as given";
 
 impl Subject {
-    /// The same with all noise multiplied by `factor`.
+    /// This subject with all noise multiplied by `factor`.
     pub fn with_noise_times(&self, factor: &Rational) -> Result<Subject> {
         let release = self.release.as_ref().map(|release| release.with_noise_times(factor)).transpose()?;
         let singles = self.singles.iter().map(|single| single.with_noise_times(factor)).collect::<Result<_>>()?;
         Ok(Subject { release, singles, ..self.clone() })
     }
 
-    /// The same released `times` times, each time with noise of its own, as part of another subject that is released once.
+    /// This subject released `times` times, each time with noise of its own, as part of another subject that is released once.
     pub fn repeated(&self, times: u64) -> Result<Subject> {
         let release = self.release.as_ref().map(|release| release.repeated(times)).transpose()?;
         let singles = self.singles.iter().map(|single| single.repeated(times)).collect::<Result<_>>()?;

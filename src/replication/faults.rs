@@ -44,7 +44,7 @@ pub fn in_words(rows: &[&Row], faults: &[Fault]) -> Vec<String> {
             1 => "1 fault".to_string(),
             many => format!("{many} distinct faults"),
         };
-        (values > 0).then(|| format!("{values} {}: {faults}", verdict.of(values)))
+        (values > 0).then(|| format!("{values} {}: {faults}", verdict.in_words(values)))
     };
     verdicts.into_iter().filter_map(line).collect()
 }

@@ -7,7 +7,7 @@ use super::{
 };
 
 /// Refuses a unit that does not fit the answer of a question, with the reason.
-pub(super) fn of(claim: &AccountClaim, unit: Unit, name: &str) -> std::result::Result<(), String> {
+pub(super) fn check(claim: &AccountClaim, unit: Unit, name: &str) -> std::result::Result<(), String> {
     let measure = claim.kind.measure;
     let is_right = match unit {
         Unit::Nats => measure == Measure::Nats,

@@ -84,7 +84,7 @@ pub fn run(
     options: &RuleOptions,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Pipeline> {
-    let sum = su_su_wang_2025::Sum::of(release)?;
+    let sum = su_su_wang_2025::Sum::of_release(release)?;
     let rules = [sum.first_term(epsilon, options.panels)?, sum.second_term(epsilon, options.second_panels)?];
     let budgets = [rules[0].budget()?, rules[1].budget()?];
     let all: u64 = rules.iter().map(Boole::chunks).sum();
@@ -207,7 +207,7 @@ mod tests {
         let epsilon = parse("12").unwrap();
         let folder = std::env::temp_dir().join(format!("dp-assay-pipeline-{}", std::process::id()));
         let options = RuleOptions { panels: 120_000, second_panels: 120_000, state: Some(folder.clone()) };
-        let rule = su_su_wang_2025::Sum::of(&release).unwrap().first_term(&epsilon, options.panels).unwrap();
+        let rule = su_su_wang_2025::Sum::of_release(&release).unwrap().first_term(&epsilon, options.panels).unwrap();
         // Simulates an interruption: one chunk is saved.
         let chunk = rule.chunk(1);
         let text = memory(&rule, &[(1, chunk.clone())].into());

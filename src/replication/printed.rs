@@ -41,7 +41,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// The same with every number divided by 100.
+    /// These numbers with every one divided by 100.
     pub fn divided_by_100(self) -> Self {
         let less = |value: Rational| value / 100_u32;
         let stated = match self.stated {

@@ -119,7 +119,7 @@ fn paper_of(reader: &TomlReader, head: Parts, file: &str, is_bundled: bool) -> R
 
 /// The paper whose settings the kind `safetab` takes.
 fn settings(reader: &TomlReader, name: &Spanned<String>) -> Result<String> {
-    let found = PrintedSettings::of(name.get_ref());
+    let found = PrintedSettings::of_paper(name.get_ref());
     found.map_err(|error| reader.refuse(name.span().start, format!("settings: {error}")))?;
     Ok(name.get_ref().clone())
 }
@@ -216,7 +216,7 @@ impl<'a> ValueReader<'a> {
             self.keep(compute)
         });
         if let (Some(unit), Some(Compute::Account(claim)), Some(name)) = (unit, &compute, &unit_name) {
-            let fits = fit::of(claim, unit, name.get_ref());
+            let fits = fit::check(claim, unit, name.get_ref());
             self.keep(fits.map_err(|why| self.reader.refuse(name.span().start, why)));
         }
         let understood = printed.zip(unit);

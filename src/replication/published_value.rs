@@ -116,7 +116,7 @@ impl Published {
         self.compute.asked()
     }
 
-    /// The same in a line.
+    /// The computation in a line.
     pub fn asked_in_words(&self) -> String {
         let word = |(name, value): (&String, &Value)| {
             let text = plain(value);

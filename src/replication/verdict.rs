@@ -79,7 +79,7 @@ impl Verdict {
     }
 
     /// The word in a sentence about `count` values.
-    pub fn of(self, count: usize) -> &'static str {
+    pub fn in_words(self, count: usize) -> &'static str {
         if count == 1 { self.row().1 } else { self.row().2 }
     }
 
@@ -240,7 +240,7 @@ impl Computed {
         }
     }
 
-    /// Of what it is a number, in JSON: the mechanism's own, a bound, or the account's alone; `None` for what is no number.
+    /// The subject of the number, in JSON: the mechanism's own, a bound, or the account's alone; `None` for what is no number.
     pub fn is(&self) -> Option<&'static str> {
         match self {
             Computed::Value(_) => Some("exact"),

@@ -145,7 +145,7 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
     verify_with(paper, &|| {})
 }
 
-/// The same; calls `done` after each value.
+/// Recomputes every value of a paper; calls `done` after each value.
 pub fn verify_with(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>> {
     let answers = answers(paper, done)?;
     let rows = paper.values.iter().zip(answers);
@@ -357,7 +357,7 @@ pub fn printed(rows: &[Row]) -> usize {
 
 /// The number of each verdict that occurs, in words, as `3 agree, 1 differs`.
 pub fn tally_in_words(rows: &[Row]) -> String {
-    let said = |(verdict, count): (Verdict, usize)| format!("{count} {}", verdict.of(count));
+    let said = |(verdict, count): (Verdict, usize)| format!("{count} {}", verdict.in_words(count));
     let words: Vec<String> = tally(rows).into_iter().filter(|(_, count)| *count > 0).map(said).collect();
     words.join(", ")
 }

@@ -85,7 +85,7 @@ pub struct PureBound {
 }
 
 impl PureBound {
-    fn of(account: &impl Account, prior: &Rational, digits: u32) -> Result<Option<PureBound>> {
+    fn of_account(account: &impl Account, prior: &Rational, digits: u32) -> Result<Option<PureBound>> {
         let Some(epsilon) = pure_epsilon(account)? else { return Ok(None) };
         let epsilon = Enclosure::rational(&epsilon, bits(digits, 64));
         let none = Rational::new();
@@ -165,7 +165,7 @@ pub fn bound_knowing(
             None => posterior_at(prior, &zcdp_epsilon),
             Some(_) => Enclosure::double(1.0, 64),
         },
-        pure: PureBound::of(account, prior, digits)?,
+        pure: PureBound::of_account(account, prior, digits)?,
         epsilon,
         zcdp_epsilon,
     })

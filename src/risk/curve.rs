@@ -33,23 +33,23 @@ pub struct RiskPoint {
     pub power: Enclosure,
     /// The largest probability that a reported record is present.
     pub posterior: Enclosure,
-    /// The same divided by the prior.
+    /// The posterior divided by the prior.
     pub relative_risk: Enclosure,
 }
 
 /// The risk at a type I error above 0 and at most 1, for a prior above 0 and below 1.
-pub fn at(
+pub fn point(
     account: &impl Account,
     prior: &Rational,
     neighbors: Neighbors,
     alpha: &Rational,
     digits: u32,
 ) -> Result<RiskPoint> {
-    at_by(account, &account.evaluator(), prior, neighbors, alpha, digits)
+    point_by(account, &account.evaluator(), prior, neighbors, alpha, digits)
 }
 
-/// The same by an evaluator of this account, which is faster from the second request on.
-pub fn at_by(
+/// The risk at a type I error by an evaluator of this account, which is faster from the second request on.
+pub fn point_by(
     account: &impl Account,
     evaluator: &Evaluator,
     prior: &Rational,
@@ -120,7 +120,7 @@ mod tests {
         for (prior, alpha, posterior) in
             [("1/2", "0.25", "0.75"), ("1/2", "0.01", "0.75"), ("0.1", "0.1", "0.25"), ("1/2", "1", "0.5")]
         {
-            let point = at(&account, &number(prior), Neighbors::AddRemove, &number(alpha), 10).unwrap();
+            let point = point(&account, &number(prior), Neighbors::AddRemove, &number(alpha), 10).unwrap();
             let error = Rational::from(&number(posterior) - &point.posterior.upper_rational().unwrap()).abs();
             assert!(error < number("1e-9"), "{prior} {alpha}: {}", point.posterior);
             let relative = point.relative_risk.approximate();
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_power_against_gaussian_noise_is_that_of_a_shifted_normal() {
         let account = Composition::new([Counts::parse("gaussian", "1").unwrap()]).unwrap();
-        let point = at(&account, &number("0.01"), Neighbors::AddRemove, &number("0.02275013194817921"), 12).unwrap();
+        let point = point(&account, &number("0.01"), Neighbors::AddRemove, &number("0.02275013194817921"), 12).unwrap();
         assert!((point.power.approximate() - 0.158_655_253_931_457_05).abs() < 1e-12);
         let truth =
             0.01 * 0.158_655_253_931_457_05 / (0.01 * 0.158_655_253_931_457_05 + 0.99 * 0.022_750_131_948_179_21);
@@ -147,7 +147,7 @@ mod tests {
         let correct = most_correct(&account, &prior, Neighbors::AddRemove, 8).unwrap().value;
         let mut before = f64::INFINITY;
         for alpha in alphas(&number("1e-3"), 60).unwrap() {
-            let point = at(&account, &prior, Neighbors::AddRemove, &alpha, 8).unwrap();
+            let point = point(&account, &prior, Neighbors::AddRemove, &alpha, 8).unwrap();
             let decided = 0.4 * point.power.approximate() + 0.6 * (1.0 - alpha.to_f64());
             best = best.max(decided);
             assert!(decided <= correct.upper().to_f64() + 1e-9);
@@ -166,7 +166,7 @@ mod tests {
         assert!(alphas(&number("0"), 9).is_err() && alphas(&number("1"), 9).is_err());
         let account = Composition::new([Counts::parse("gaussian", "1").unwrap()]).unwrap();
         for (prior, alpha) in [("0", "0.1"), ("1", "0.1"), ("0.5", "0"), ("0.5", "1.1")] {
-            assert!(at(&account, &number(prior), Neighbors::AddRemove, &number(alpha), 6).is_err());
+            assert!(point(&account, &number(prior), Neighbors::AddRemove, &number(alpha), 6).is_err());
         }
     }
 }

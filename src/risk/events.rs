@@ -25,12 +25,12 @@ use crate::{
 
 /// The largest posterior of presence, or of absence, for this prior after any event that has at least probability `least` if it is true.
 ///
-/// Of a guarantee it is an upper bound; of several block paths it is between that of one pair of paths and a bound for all.
+/// For a guarantee it is an upper bound; for several block paths it is between that of one pair of paths and a bound for all.
 pub fn posterior_of_events(account: &impl Account, prior: &Rational, least: &Delta, digits: u32) -> Result<Answer> {
     posterior_of_events_in(account, None, prior, least, digits)
 }
 
-/// The same of presence alone ([`Direction::Remove`]), or of absence alone; of both the larger.
+/// The largest posterior of presence alone ([`Direction::Remove`]), or of absence alone; of both the larger.
 pub fn posterior_of_events_in(
     account: &impl Account,
     direction: Option<Direction>,
@@ -42,7 +42,7 @@ pub fn posterior_of_events_in(
     let (evaluator, alpha) = (account.evaluator(), Rational::from(1 - &**least));
     // Tests of presence against absence, for presence, are those of a record that is added.
     let of_one = |direction: Direction| {
-        let tested = direction.of([Direction::Add, Direction::Remove]);
+        let tested = direction.pick([Direction::Add, Direction::Remove]);
         account.tradeoff_of_direction_by(&evaluator, tested, &alpha, digits)
     };
     let without = match direction.map(of_one).transpose()?.flatten() {

@@ -113,7 +113,7 @@ impl Hierarchy {
         Ok(attack)
     }
 
-    /// The same for an adversary who knows of m other members of the target's group (Section S1.1).
+    /// This attack by an adversary who knows of m other members of the target's group (Section S1.1).
     pub fn with_known(mut self, known: i64) -> Result<Self> {
         if known < 0 {
             return Err(Error::out_of_range("the known count", known, "0 or more"));
@@ -124,7 +124,7 @@ impl Hierarchy {
         Ok(self)
     }
 
-    /// The same, with the approximation (3.7) for the noise of the other groups.
+    /// This attack with the approximation (3.7) for the noise of the other groups.
     pub fn with_one_gaussian(mut self) -> Result<Self> {
         let replace = |(rho, others): (&Rational, &OtherGroups)| {
             OtherGroups::new(rho.clone(), others.count(), SumLaw::OneGaussian)

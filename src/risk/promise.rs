@@ -119,13 +119,13 @@ impl RiskPromise {
         Ok(RiskPromise::Posterior { prior, most, delta })
     }
 
-    /// The same of single outputs.
+    /// A posterior of single outputs, above the prior and below 1.
     pub fn posterior_of_outputs(prior: Rational, most: Rational, delta: Delta) -> Result<Self> {
         Self::posterior(prior.clone(), most.clone(), delta.clone())?;
         Ok(RiskPromise::PosteriorOfOutputs { prior, most, delta })
     }
 
-    /// The same promise about the privacy profile or the trade-off function.
+    /// This promise as one about the privacy profile or the trade-off function.
     pub fn promise(&self) -> Result<Promise> {
         Ok(match self {
             RiskPromise::Advantage(most) => {
@@ -199,7 +199,7 @@ impl RiskPromise {
     }
 
     /// The risk of an account in the terms of the promise: the value that the promise bounds.
-    pub fn of(&self, account: &impl Account, digits: u32) -> Result<Answer> {
+    pub fn value(&self, account: &impl Account, digits: u32) -> Result<Answer> {
         match self {
             RiskPromise::Advantage(_) => account.delta(Rational::new(), digits),
             RiskPromise::TypeTwoError { alpha, .. } => account.tradeoff(alpha, digits),
@@ -224,7 +224,7 @@ impl RiskPromise {
         }
     }
 
-    /// Whether a value, such as that of [`RiskPromise::of`], keeps the promise.
+    /// Whether a value, such as that of [`RiskPromise::value`], keeps the promise.
     pub fn kept_by(&self, value: &Enclosure) -> Certainty {
         match self {
             RiskPromise::TypeTwoError { beta, .. } if *value.lower() >= *beta => Certainty::Yes,
@@ -247,7 +247,7 @@ impl RiskPromise {
         }
     }
 
-    /// The same as a key of JSON.
+    /// The key of that value in JSON.
     pub fn key(&self) -> &'static str {
         match self {
             RiskPromise::Advantage(_) => "advantage",
@@ -367,10 +367,10 @@ mod tests {
             for promise in promises() {
                 let grid = (GridOf::SmallestSigma2, 2);
                 let found = calibrate(&account, &account, &promise.promise().unwrap(), grid).unwrap();
-                let value = promise.of(&found.account, 8).unwrap().value;
+                let value = promise.value(&found.account, 8).unwrap().value;
                 assert_eq!(promise.kept_by(&value), Certainty::Yes, "{promise:?}: {value}");
                 let before = account.with_noise_times(&found.before.unwrap()).unwrap();
-                let value = promise.of(&before, 8).unwrap().value;
+                let value = promise.value(&before, 8).unwrap().value;
                 assert_eq!(promise.kept_by(&value), Certainty::No, "{promise:?}: {value}");
             }
         }
@@ -391,7 +391,7 @@ mod tests {
             (RiskPromise::correct_decision(number("0.9"), number("0.95"), Neighbors::AddRemove).unwrap(), "0.9"),
         ] {
             for account in [&below, &above] {
-                let value = promise.of(account, 9).unwrap().value;
+                let value = promise.value(account, 9).unwrap().value;
                 let (low, high) = (number(truth) - number("1e-9"), number(truth) + number("1e-9"));
                 assert!(*value.lower() >= low && *value.upper() <= high, "{promise:?}: {value}");
             }

@@ -202,7 +202,7 @@ impl Attack {
         }
     }
 
-    /// The same if the target is not in the group. The mean of all posteriors is the prior: p E[posterior | present] +
+    /// The posterior averaged over the outputs if the target is not in the group. The mean of all posteriors is the prior: p E[posterior | present] +
     /// (1 - p) E[posterior | absent] = p.
     pub fn marginal_if_absent(&self, digits: u32) -> Result<Enclosure> {
         // One digit more, for the product. 1 - marginal = F((1 - p) / p).

@@ -85,8 +85,8 @@ impl CellNoise {
     }
 
     /// Discrete Gaussian or discrete Laplace noise; an error for other laws.
-    pub fn of(law: &Law) -> Result<Self> {
-        Ok(match Distribution::of(law)? {
+    pub fn of_law(law: &Law) -> Result<Self> {
+        Ok(match Distribution::of_law(law)? {
             Distribution::Gaussian(noise) => CellNoise::Gaussian(noise),
             Distribution::Laplace(noise) => CellNoise::Geometric(noise),
             Distribution::Staircase(_) | Distribution::Bounded(_) => {

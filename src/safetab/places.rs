@@ -23,7 +23,7 @@ pub(in crate::safetab) struct Places {
 
 impl PlaceSample {
     /// Different places among all, those in most regions first; not all of them if there are very many.
-    pub(in crate::safetab) fn of(all: impl Iterator<Item = Vec<Option<u32>>>) -> PlaceSample {
+    pub(in crate::safetab) fn of_places(all: impl Iterator<Item = Vec<Option<u32>>>) -> PlaceSample {
         let mut seen: BTreeSet<Vec<Option<u32>>> = BTreeSet::new();
         for place in all {
             // A place in more regions of any kind is better than one in fewer, and the first of equals is enough.
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn places_are_everywhere_or_apart_by_the_levels_that_are_asked() {
-        let sample = PlaceSample::of(
+        let sample = PlaceSample::of_places(
             [[Some(0), Some(0), None], [Some(0), Some(1), Some(0)], [Some(0), Some(2), Some(0)]]
                 .map(Vec::from)
                 .into_iter(),
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(of(&[1]), Places { everywhere: true, apart: true });
         assert_eq!(of(&[0, 1, 2]), Places { everywhere: true, apart: false });
         assert_eq!(of(&[2]), Places { everywhere: true, apart: false });
-        let none = PlaceSample::of([vec![None, Some(1)], vec![Some(1), None]].into_iter());
+        let none = PlaceSample::of_places([vec![None, Some(1)], vec![Some(1), None]].into_iter());
         let both = [0, 1].map(|column| Some((&none, column)));
         assert_eq!(PlaceSample::places(both.into_iter()), Places { everywhere: false, apart: false });
         assert_eq!(PlaceSample::places([None].into_iter()), Places { everywhere: true, apart: false });

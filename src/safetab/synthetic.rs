@@ -291,8 +291,8 @@ impl WeightedDraw {
 
 /// Writes a GRF-C of blocks with their places and AIANNH areas, with the codes of block assignment files, completely or not at all.
 pub fn write_geography(blocks: &Blocks, path: &Path) -> Result<()> {
-    let place = Regions::of(blocks, Entity::Place, "99999")?;
-    let area = Regions::of(blocks, Entity::Aian, "9999")?;
+    let place = Regions::of_blocks(blocks, Entity::Place, "99999")?;
+    let area = Regions::of_blocks(blocks, Entity::Aian, "9999")?;
     let row = |(row, geoid): (usize, &u64)| {
         let digits = format!("{geoid:015}");
         let (state, county, tract, block) = (&digits[..2], &digits[2..5], &digits[5..11], &digits[11..]);
@@ -313,7 +313,7 @@ struct Regions<'a> {
 }
 
 impl<'a> Regions<'a> {
-    fn of(blocks: &'a Blocks, kind: Entity, none: &'a str) -> Result<Regions<'a>> {
+    fn of_blocks(blocks: &'a Blocks, kind: Entity, none: &'a str) -> Result<Regions<'a>> {
         let column = blocks.column(kind);
         let mut codes = vec![none];
         for name in column.iter().flat_map(|column| &column.names).skip(1) {

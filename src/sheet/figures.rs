@@ -87,11 +87,15 @@ pub struct QueryLine {
 
 impl<'s> Figures<'s> {
     /// Certifies the numbers of a subject, of which `release` is the release, if it has one. An error where no epsilon is finite at delta.
-    pub fn of(subject: &'s Resolved, release: Option<&'s Release>, request: &'s Request) -> Result<Figures<'s>> {
+    pub fn of_subject(
+        subject: &'s Resolved,
+        release: Option<&'s Release>,
+        request: &'s Request,
+    ) -> Result<Figures<'s>> {
         crate::risk::check_prior(&request.prior)?;
-        let levels = parallel::try_map(&subject.levels, |part| Line::of(part, subject.neighbors, request))?;
+        let levels = parallel::try_map(&subject.levels, |part| Line::of_part(part, subject.neighbors, request))?;
         let whole = subject.as_part(if levels.is_empty() { "all" } else { "all composed" });
-        let whole = Line::of(&whole, subject.neighbors, request)?;
+        let whole = Line::of_part(&whole, subject.neighbors, request)?;
         let pure = pure_epsilon(&subject.whole)?;
         let queries = query_lines(&subject.queries)?;
         Ok(Figures { subject, release, request, levels, whole, queries, pure })
@@ -112,7 +116,7 @@ impl<'s> Figures<'s> {
 pub(super) const SHOWN: usize = 8;
 
 impl Line {
-    fn of(part: &Part, neighbors: Neighbors, request: &Request) -> Result<Line> {
+    fn of_part(part: &Part, neighbors: Neighbors, request: &Request) -> Result<Line> {
         let Request { delta, prior, digits, .. } = request;
         let epsilon = part.whole.epsilon(delta, *digits)?;
         let compared = part.compared(Against::Usual, delta, *digits)?;
@@ -154,7 +158,7 @@ pub fn margins(queries: &[QueryPart]) -> Result<Vec<Margin>> {
     let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
     laws.sort();
     laws.dedup();
-    let known = parallel::try_map(&laws, |&law| Ok((law, Margin::of(law, &Rational::from((19, 20)))?)))?;
+    let known = parallel::try_map(&laws, |&law| Ok((law, Margin::of_law(law, &Rational::from((19, 20)))?)))?;
     let known: BTreeMap<&Law, Margin> = known.into_iter().collect();
     let of = |query: &QueryPart| known.get(&query.counts.law).cloned();
     queries.iter().map(|query| of(query).ok_or_else(|| Error::fault("a query has a law that was not listed"))).collect()
@@ -166,7 +170,7 @@ fn deviation(law: &Law) -> Result<Option<Enclosure>> {
     if let Some(sigma2) = law.sigma2().filter(|_| law.is_continuous()) {
         return Ok(Some(Enclosure::rational(sigma2, 128).sqrt()));
     }
-    match Distribution::of(law) {
+    match Distribution::of_law(law) {
         Ok(noise) => Ok(Some(noise.variance(DIGITS).sqrt())),
         Err(error) if error.is_fatal() => Err(error),
         Err(_) => Ok(None),

@@ -158,7 +158,7 @@ impl Spine {
         usize::from(self.carried[level][unit])
     }
 
-    /// Of each block, in tree order, four bits per level: the number of levels that the units of its path carry. It is read from the units,
+    /// Four bits per level for each block, in tree order: the number of levels that the units of its path carry. It is read from the units,
     /// not from the history of bypasses.
     pub(super) fn path_codes(&self) -> Vec<u64> {
         let mut paths: Vec<u64> = vec![u64::from(self.carried[0][0])];

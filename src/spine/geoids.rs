@@ -21,7 +21,7 @@ const PREFIXES: [(usize, u64); 4] = [(12, 1000), (11, 10_u64.pow(4)), (5, 10_u64
 impl Geoids {
     /// The GEOIDs of the units of a tree. `blocks` are the GEOIDs of its blocks in tree order, `names` the names of its
     /// levels.
-    pub fn of(tree: &Tree, names: &[String], blocks: Vec<u64>) -> Geoids {
+    pub fn of_tree(tree: &Tree, names: &[String], blocks: Vec<u64>) -> Geoids {
         let of_level = |level: usize| {
             let most = most_digits(level, tree.levels() - 1, &names[0]);
             let unit = |unit: usize| shared(&blocks[tree.blocks(level, unit)], most);
@@ -76,7 +76,7 @@ mod tests {
         let blocks = Blocks::from_geoids(geoids.clone()).unwrap();
         let tree = Tree::census(&blocks);
         let names = ["US", "State", "County", "Tract", "Block_Group", "Block"].map(String::from);
-        let known = Geoids::of(&tree, &names, geoids);
+        let known = Geoids::of_tree(&tree, &names, geoids);
         let all = |level: usize| (0..tree.units(level)).map(|unit| known.unit(level, unit)).collect::<Vec<_>>();
         assert_eq!(all(0), [""]);
         assert_eq!(all(1), ["09"]);

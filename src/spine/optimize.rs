@@ -154,7 +154,7 @@ impl Entities {
     /// The area of a block is its minor civil division in the strong-MCD states outside AIAN areas, and its place
     /// elsewhere. If prims are not given, the area within its county replaces the prim: an approximation of the list
     /// that the Bureau used.
-    pub fn of(blocks: &Blocks, settings: &SpineSettings) -> Entities {
+    pub fn of_blocks(blocks: &Blocks, settings: &SpineSettings) -> Entities {
         let none = EntityColumn { codes: vec![0; blocks.geoids().len()], names: vec![String::new()] };
         let known = |kind| blocks.column(kind).cloned().unwrap_or_else(|| none.clone());
         let mut aian = known(EntityKind::Aian);

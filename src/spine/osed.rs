@@ -25,7 +25,7 @@ pub fn distances(tree: &Tree, column: &EntityColumn) -> Vec<u32> {
     distances_under(tree, &parents, column)
 }
 
-/// The same for several columns on one tree.
+/// The distances of all entities of several columns on one tree.
 pub fn all_distances(tree: &Tree, columns: &[&EntityColumn]) -> Vec<Vec<u32>> {
     let parents = parallel::map_indices(tree.levels().saturating_sub(1), |index| tree.parents(index + 1));
     parallel::map(columns, |column| distances_under(tree, &parents, column))

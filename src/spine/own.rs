@@ -169,10 +169,10 @@ impl Hierarchy {
             let why = format!("the file has no unit: a header and a line for each {} are needed", levels[last]);
             return Err(table.refuse(0, &why));
         }
-        Ok(Hierarchy::of(units))
+        Ok(Hierarchy::of_units(units))
     }
 
-    fn of(units: Vec<LevelUnits>) -> Hierarchy {
+    fn of_units(units: Vec<LevelUnits>) -> Hierarchy {
         let levels = units.len();
         let of = |row: u32| units.iter().map(move |level| level.of_line[row as usize]);
         let mut order: Vec<u32> = (0..units[0].of_line.len() as u32).collect();

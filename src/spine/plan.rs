@@ -156,7 +156,7 @@ impl SpinePlan {
         for (kind, path, file) in &self.entities {
             mismatches.push(blocks.attach(*kind, path, file.block.as_deref(), &file.column)?);
         }
-        let mut entities = Entities::of(&blocks, &self.settings);
+        let mut entities = Entities::of_blocks(&blocks, &self.settings);
         let mut census = Tree::census(&blocks);
         let mut tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
         if !self.has_nation {

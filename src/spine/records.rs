@@ -191,7 +191,7 @@ impl RecordAccount {
         if release.budget_only {
             return Err(Error::BudgetOnly { release: release.name.clone() });
         }
-        let widths = Widths::of(release);
+        let widths = Widths::of_release(release);
         let of_path = |kind: PathKind| {
             let mut levels = vec![LevelCounts::default(); release.levels.len()];
             for (level, query, counts) in release.path_counts_by_query(&kind.dropped)? {
@@ -232,7 +232,7 @@ struct Widths {
 }
 
 impl Widths {
-    fn of(release: &Release) -> Widths {
+    fn of_release(release: &Release) -> Widths {
         let width = |query: &Query| {
             let is_plain = query.cells == 1 && !query.free_rows && query.changed == Changed::Twice;
             let schema = release.schema.as_ref().filter(|_| is_plain)?;
@@ -260,7 +260,7 @@ impl Widths {
 
 /// Why the account of a release by its paths in full is an upper bound, if the places are not known; `None` if it is exact.
 pub fn reason_without_places(release: &Release) -> Result<Option<&'static str>> {
-    let widths = Widths::of(release);
+    let widths = Widths::of_release(release);
     let mut queries = release.levels.iter().flat_map(|level| &level.queries);
     let is_single = release.neighbors == Neighbors::Bounded && queries.any(|query| widths.is_single(query));
     Ok(if is_single { Some(SINGLE) } else { widths.reason(release)? })

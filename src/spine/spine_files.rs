@@ -94,7 +94,7 @@ impl SavedSpine {
         starts.shrink_to_fit();
         let tree = Tree::from_parts(starts, order);
         let ids = match own_ids {
-            None => UnitIds::Census(Geoids::of(&tree, &names, geoids)),
+            None => UnitIds::Census(Geoids::of_tree(&tree, &names, geoids)),
             Some(mut above) => {
                 above.push(own);
                 let ids = OwnIds::new(&tree, above);
@@ -137,7 +137,7 @@ pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -
     write_with(built, entity_variances, folder, |_| Ok(()))
 }
 
-/// The same with more files: `more` receives the folder that is being filled.
+/// Writes the files of a spine and more: `more` receives the folder that is being filled.
 pub fn write_with(
     built: &BuiltSpine,
     entity_variances: &[Vec<f64>],

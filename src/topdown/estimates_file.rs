@@ -112,11 +112,11 @@ impl Estimates {
             )));
         }
         let (noisy, manifest) = read_counts(plan, folder)?;
-        Estimates::of(plan, saved, schema, noisy, manifest.insecure_seed)
+        Estimates::of_noisy(plan, saved, schema, noisy, manifest.insecure_seed)
     }
 
     /// From the noisy counts of all levels and queries.
-    pub fn of(
+    pub fn of_noisy(
         plan: &MeasurementPlan,
         saved: &SavedSpine,
         schema: &Schema,
@@ -280,8 +280,9 @@ fn write_survey(
             see(&subject, &answers)?;
             let about = match &subject {
                 Subject::Unit { level, code, geoid } => {
-                    let part =
-                        parts.as_ref().map(|parts| format!(",{}", parts.of(saved, *level, code.parse().unwrap_or(0))));
+                    let part = parts
+                        .as_ref()
+                        .map(|parts| format!(",{}", parts.part(saved, *level, code.parse().unwrap_or(0))));
                     format!("{},{code},{}{}", quoted(&saved.names[*level]), quoted(geoid), part.unwrap_or_default())
                 }
                 Subject::Area(name) => quoted(name),
@@ -317,7 +318,7 @@ impl StateParts {
         names.iter().any(|name| !name.is_empty()).then_some(StateParts { level, names })
     }
 
-    fn of(&self, saved: &SavedSpine, level: usize, unit: usize) -> &'static str {
+    fn part(&self, saved: &SavedSpine, level: usize, unit: usize) -> &'static str {
         let tree = &saved.spine.tree;
         if level < self.level {
             return "";

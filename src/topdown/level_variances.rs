@@ -70,7 +70,7 @@ pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>
     let variances = Variances::new(&census, |_, _| 0, |level, _| Some(enclosed(&own(level))))?;
     let of = |level: usize| {
         let alone = enclosed(&own(level).recip());
-        LevelVariances::of(&variances.of_level(level), census.units(level) as u64, Some(alone))
+        LevelVariances::of_variances(&variances.of_level(level), census.units(level) as u64, Some(alone))
     };
     Ok(Some((0..census.levels()).map(of).collect()))
 }
@@ -108,7 +108,7 @@ pub fn on_spine(spine: &Spine, privacy: Privacy) -> Result<Vec<LevelVariances>> 
             sum + precision(privacy, &spine.share_of_run(level, carried)).recip() * carry[carried]
         });
         let alone = (measured > 0).then(|| enclosed(&(total / measured)));
-        LevelVariances::of(&variances.of_level(level), measured, alone)
+        LevelVariances::of_variances(&variances.of_level(level), measured, alone)
     };
     Ok((0..levels).map(of).collect())
 }
@@ -116,7 +116,7 @@ pub fn on_spine(spine: &Spine, privacy: Privacy) -> Result<Vec<LevelVariances>> 
 impl LevelVariances {
     /// From the distinct variances of all units of a level, each with its number of units, and the known values of own
     /// answers.
-    pub(super) fn of(all: &[(&Enclosure, u64)], measured: u64, alone: Option<Enclosure>) -> LevelVariances {
+    pub(super) fn of_variances(all: &[(&Enclosure, u64)], measured: u64, alone: Option<Enclosure>) -> LevelVariances {
         let units: u64 = all.iter().map(|(_, units)| units).sum();
         let weighted =
             |(value, units): &(&Enclosure, u64)| value.mul(&Enclosure::rational(&Rational::from(*units), BITS));

@@ -276,7 +276,7 @@ impl<'a> MeasurementPlan<'a> {
             }
             seen.push(law);
             let proxy = law.precision_approx().recip();
-            let ratio = Distribution::of(law)?.variance(digits).div(&Enclosure::rational(&proxy, bits));
+            let ratio = Distribution::of_law(law)?.variance(digits).div(&Enclosure::rational(&proxy, bits));
             let lower = enclosure::smaller(least.lower(), ratio.lower());
             least = Enclosure::new(lower, enclosure::smaller(least.upper(), ratio.upper()));
         }

@@ -104,7 +104,7 @@ struct PublicInputs {
 }
 
 impl PublicInputs {
-    fn of(job: &Job) -> std::result::Result<PublicInputs, InputError<JobInput>> {
+    fn of_job(job: &Job) -> std::result::Result<PublicInputs, InputError<JobInput>> {
         let release = job.release.input().about(JobInput::Release)?;
         Ok(PublicInputs { release, spine: Input::public(&job.spine).about(JobInput::Spine)? })
     }
@@ -179,7 +179,7 @@ impl Job {
         let records = self.insecure_seed.is_none().then_some(self.counts.as_path());
         let taken = ReleaseFolder::take(&self.out, self.layout.manifest(), records, self.unfinished);
         let Taken::Free(mut folder) = taken.about(JobInput::Out)? else { return Ok(Outcome::WasComplete) };
-        let public = PublicInputs::of(self)?;
+        let public = PublicInputs::of_job(self)?;
         let release = self.release.read().about(JobInput::Release)?;
         let saved = SavedSpine::read(&self.spine).about(JobInput::Spine)?;
         let plan = self.plan(&saved, &release)?;
@@ -191,7 +191,7 @@ impl Job {
             Layout::Csv => None,
             Layout::Nmf => Some(NmfWriter::new(&plan, &saved, &release).about(JobInput::Layout)?),
         };
-        let spending = Spending::of(&plan, &saved, &self.delta, self.digits)?;
+        let spending = Spending::of_plan(&plan, &saved, &self.delta, self.digits)?;
         let histograms = Histograms::read(&self.counts, &saved, &schema, &self.column, self.reading);
         let histograms = histograms.about(JobInput::Counts)?;
         let intent = self.intent(&spending, &public, &release)?;
@@ -199,10 +199,10 @@ impl Job {
         see(Progress { stage: "logging the draw", done: 0, of: 0 })?;
         let draw = folder.draw(&intent, &hash, self.unfinished).about(JobInput::Out)?;
         let Draw { number, earlier, unlogged, mut streams } = draw;
-        let earlier = EarlierBudgets::of(&earlier, &intent)?;
+        let earlier = EarlierBudgets::of_draws(&earlier, &intent)?;
         let (privacy, provenance) = (spending.to_json(&release, &self.delta), self.provenance(public));
         let keys = earlier_draws(&earlier, spending.unit().0, release.neighbors);
-        let said = said(&release.name, &privacy, &provenance, number, keys);
+        let said = manifest_head(&release.name, &privacy, &provenance, number, keys);
         let (out, at) = (folder.release(), &mut |done, of| see(Progress { stage: "noise on measurements", done, of }));
         let manifest = match nmf {
             None => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, &out, at),
@@ -383,7 +383,7 @@ fn undetermined_in_files(plan: &MeasurementPlan, saved: &SavedSpine, schema: &Sc
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     for query in plan.levels().iter().flatten() {
         for law in (0..=plan.levels().len()).filter_map(|carried| query.law(carried)) {
-            let variance = Distribution::of(law)?.variance(8).approximate();
+            let variance = Distribution::of_law(law)?.variance(8).approximate();
             (least, most) = (least.min(variance), most.max(variance));
         }
     }
@@ -405,7 +405,7 @@ fn earlier_draws(earlier: &EarlierBudgets, unit: &str, relation: Neighbors) -> M
 }
 
 /// The head of the manifest of a draw with this number.
-fn said(
+fn manifest_head(
     release: &str,
     privacy: &Map<String, Value>,
     provenance: &Provenance,
@@ -432,7 +432,7 @@ fn files(plan: &MeasurementPlan, saved: &SavedSpine, manifest: Manifest) -> Resu
     let measured = |file: MeasurementFile| {
         let request = plan.levels()[file.level].iter().find(|request| request.group.name == file.query);
         let least_law = request.and_then(|request| (1..=saved.names.len()).find_map(|carried| request.law(carried)));
-        let margin = |law: &Law| Distribution::of(law)?.quantile(&probability);
+        let margin = |law: &Law| Distribution::of_law(law)?.quantile(&probability);
         let margin_95 = least_law.map(margin).transpose()?;
         Ok(MeasuredFile { file, least_law: least_law.cloned(), margin_95 })
     };

@@ -29,7 +29,7 @@ pub struct Spending {
 
 impl Spending {
     /// The budget of a plan, with its epsilon at this delta.
-    pub fn of(plan: &MeasurementPlan, saved: &SavedSpine, delta: &Delta, digits: u32) -> Result<Spending> {
+    pub fn of_plan(plan: &MeasurementPlan, saved: &SavedSpine, delta: &Delta, digits: u32) -> Result<Spending> {
         let epsilon = plan.account()?.epsilon(delta, digits)?;
         let paths = saved.spine.paths()?;
         let names = |path: usize| {

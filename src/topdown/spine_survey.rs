@@ -93,7 +93,7 @@ impl SpineAreas {
             if own.iter().any(|share| share.area == number) {
                 return Err(table.refuse(leaves.column + 1, "the unit is in its area twice"));
             }
-            own.push(LeafShare::of(number, &columns.weight(&table)?));
+            own.push(LeafShare::of_weight(number, &columns.weight(&table)?));
         }
         if areas.names.is_empty() {
             return Err(table.refuse(0, "no area: a header and a line for each unit of each area are needed"));
@@ -192,7 +192,7 @@ impl Measurements for Counts<'_> {
 
 /// The true variance of the noise: an approximation to forty digits.
 fn variance_of(law: &Law) -> Result<Float> {
-    Ok(Distribution::of(law)?.variance(40).lower().clone())
+    Ok(Distribution::of_law(law)?.variance(40).lower().clone())
 }
 
 /// Whether the subtree of each unit alone determines it, but for one child whose parent's own counts do, so that all
@@ -284,7 +284,7 @@ impl<'a> SpineSurvey<'a> {
             return self.run_precisely(take);
         }
         let tree = &self.saved.spine.tree;
-        let shape = Shapes::default().of(&self.problem, &self.problem.all_free());
+        let shape = Shapes::default().shape(&self.problem, &self.problem.all_free());
         let shapes: Vec<Vec<Arc<Shape>>> =
             (0..tree.levels()).map(|level| vec![shape.clone(); tree.units(level)]).collect();
         let pass = Pass { problem: &self.problem, tree, first: 0, shapes: &shapes, measurements: &self.counts };
@@ -297,7 +297,7 @@ impl<'a> SpineSurvey<'a> {
         if let Some(areas) = &self.asked.areas {
             for (area, part) in sums.of_root() {
                 let places = areas.places(area);
-                let mut answers = self.answers.of(&self.problem, &part.estimate(&root));
+                let mut answers = self.answers.answers(&self.problem, &part.estimate(&root));
                 self.add_truth(places, &mut answers);
                 take(Subject::Area(areas.names[area as usize].clone()), answers)?;
             }
@@ -310,7 +310,7 @@ impl<'a> SpineSurvey<'a> {
             deepest == last,
             |level, unit, belief| {
                 Ok(self.asked.levels.contains(&level).then(|| {
-                    let mut answers = self.answers.of(&self.problem, belief);
+                    let mut answers = self.answers.answers(&self.problem, belief);
                     let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
                     self.add_truth(places.map(|place| (place, 1.0)), &mut answers);
                     let geoid = self.saved.ids.unit(level, unit).into_owned();

@@ -58,7 +58,7 @@ pub fn own_error() -> Rational {
 }
 
 impl Interval {
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn of_value(value: &Value) -> Option<Self> {
         let end = |name: &str| parse(&value.get(name)?.to_string()).ok();
         Some(Interval { lower: end("lower")?, upper: end("upper")? })
     }
@@ -121,7 +121,7 @@ impl Asked<'_> {
     }
 
     fn compare(&mut self, claim: &str, value: &Value, least: &Rational, most: &Rational) {
-        match Interval::of(value) {
+        match Interval::of_value(value) {
             None => self.wrong(claim, format!("no interval: {value}")),
             Some(printed) if !printed.holds(least, most) => {
                 self.wrong(claim, format!("{} for {}", printed.shown(), most.to_f64()));
@@ -209,7 +209,7 @@ impl Asked<'_> {
     }
 
     fn epsilon(&mut self, claim: &str, value: &Value, ratio: &Rational) {
-        match Interval::of(value) {
+        match Interval::of_value(value) {
             None => self.wrong(claim, format!("no interval: {value}")),
             Some(printed) if !printed.holds_ln(ratio) => {
                 self.wrong(claim, format!("{} for ln {}", printed.shown(), ratio.to_f64()));
@@ -232,7 +232,8 @@ impl Asked<'_> {
         for (at, line) in lines.iter().enumerate() {
             let alone = self.world.part(at).truth().ratio(&delta).expect("a part is no worse than the whole");
             self.epsilon("line of a query", &line["epsilon"], &alone);
-            if let (Some(part), Some(whole)) = (Interval::of(&line["epsilon"]), Interval::of(&json["epsilon"]))
+            if let (Some(part), Some(whole)) =
+                (Interval::of_value(&line["epsilon"]), Interval::of_value(&json["epsilon"]))
                 && part.lower > whole.upper
             {
                 self.wrong("a part above the whole", format!("{} above {}", part.shown(), whole.shown()));
@@ -249,7 +250,7 @@ impl Asked<'_> {
             self.wrong("compare and epsilon agree", format!("{} and {}", accountants[0]["epsilon"], json["epsilon"]));
         }
         for other in accountants.iter().filter(|one| one["is_bound"] == json!(true)) {
-            if Interval::of(&other["epsilon"])
+            if Interval::of_value(&other["epsilon"])
                 .is_some_and(|bound| exp(&bound.upper.clamp(&0, &12)).1 < ratio && ratio < 100_000)
             {
                 self.wrong("bound of an accountant", format!("{other} for ln {}", ratio.to_f64()));
@@ -347,7 +348,7 @@ impl Asked<'_> {
             for (claim, key) in
                 [("posterior of outputs", "posterior_upper"), ("posterior exceeded", "posterior_exceeded")]
             {
-                let upper = Interval::of(&json[key]).map(|ends| ends.upper);
+                let upper = Interval::of_value(&json[key]).map(|ends| ends.upper);
                 if let Some(upper) = upper.filter(|upper| *upper < outputs.clone() - own_error()) {
                     self.wrong(claim, format!("at most {} for {}", upper.to_f64(), outputs.to_f64()));
                 }
@@ -358,7 +359,7 @@ impl Asked<'_> {
 
     /// No weaker adversary is above a stronger one: no posterior above that of pure DP, of no output above that of events, no decision worse than a guess.
     fn of_stronger(&mut self, json: &Value, prior: &Rational) {
-        let interval = |keys: &[&str]| Interval::of(keys.iter().fold(json, |value, key| &value[*key]));
+        let interval = |keys: &[&str]| Interval::of_value(keys.iter().fold(json, |value, key| &value[*key]));
         let pure = |key: &'static str| interval(&["pure", key]);
         let orders = [
             ("posterior of events", interval(&["posterior_events"]), pure("posterior_upper")),

@@ -20,7 +20,7 @@ struct Edges(Vec<Rational>);
 
 impl Edges {
     /// `None` without numbers.
-    fn of(numbers: &[&Rational], cells: usize) -> Option<Self> {
+    fn of_numbers(numbers: &[&Rational], cells: usize) -> Option<Self> {
         let (least, most) = (*numbers.iter().min()?, *numbers.iter().max()?);
         if least == most {
             return Some(Edges(vec![least.clone(), most.clone()]));
@@ -55,7 +55,7 @@ impl Definition {
             return None;
         }
         let (rates, sigmas): (Vec<&Rational>, Vec<&Rational>) = laws.into_iter().unzip();
-        let (rates, sigmas) = (Edges::of(&rates, CELLS_OF_RATE)?, Edges::of(&sigmas, CELLS_OF_NOISE)?);
+        let (rates, sigmas) = (Edges::of_numbers(&rates, CELLS_OF_RATE)?, Edges::of_numbers(&sigmas, CELLS_OF_NOISE)?);
         let mut both = [false, true].map(|_| Definition { counts: Vec::new(), ..self.clone() });
         for counts in &self.counts {
             let Some((rate, sigma2)) = rate_and_sigma2(counts) else {

@@ -15,13 +15,13 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub fn of(enclosure: &Enclosure) -> Self {
+    pub fn of_enclosure(enclosure: &Enclosure) -> Self {
         let (lower, upper) = enclosure.doubles();
         Ends { lower, upper }
     }
 
     pub fn of_rational(value: &Rational) -> Self {
-        Ends::of(&Enclosure::rational(value, BITS))
+        Ends::of_enclosure(&Enclosure::rational(value, BITS))
     }
 
     /// A number above zero that errs by at most this much of itself.

@@ -93,7 +93,7 @@ fn lattice_of(listed: &Listed) -> Option<f64> {
 }
 
 impl Goal {
-    fn of(terms: &Terms, points: f64) -> Self {
+    fn of_terms(terms: &Terms, points: f64) -> Self {
         let (mut variance, mut count) = (0.0, 0.0);
         for (listed, copies) in terms {
             variance += outline(listed).0 * *copies as f64;
@@ -122,13 +122,13 @@ impl Goal {
 }
 
 impl OnGrid {
-    /// Of these counts, with about `points` points for their sum; `None` where a grid would be too long.
-    pub fn of(terms: &Terms, points: f64) -> Option<Self> {
-        let goal = Goal::of(terms, points);
+    /// The sum of these counts on a grid of about `points` points; `None` where a grid would be too long.
+    pub fn of_terms(terms: &Terms, points: f64) -> Option<Self> {
+        let goal = Goal::of_terms(terms, points);
         let mut all = Vec::new();
         for (listed, copies) in terms {
             let step = goal.step(listed)?;
-            let of = |is_above| Measure::of(listed, step, is_above)?.repeated(*copies, points);
+            let of = |is_above| Measure::of_listed(listed, step, is_above)?.repeated(*copies, points);
             all.push(power(listed, (step, points), *copies, || Some(OnGrid { both: [of(false)?, of(true)?] }))?);
         }
         OnGrid::sum(all, points)
@@ -172,8 +172,8 @@ impl OnGrid {
 }
 
 impl Measure {
-    /// Of one count.
-    fn of(listed: &Listed, step: f64, is_above: bool) -> Option<Self> {
+    /// The measure of one count.
+    fn of_listed(listed: &Listed, step: f64, is_above: bool) -> Option<Self> {
         let least = listed.common.iter().map(|one| one.loss.lower).fold(f64::INFINITY, f64::min);
         let start = if least.is_finite() { least } else { 0.0 };
         let size = listed.common.iter().map(|one| one.loss.upper.abs()).fold(start.abs(), f64::max);
@@ -188,7 +188,7 @@ impl Measure {
         if (most - start) / step > MOST_POINTS as f64 {
             return None;
         }
-        let all: Vec<Mass> = listed.common.iter().map(|one| Mass::of(one, start, step, is_above)).collect();
+        let all: Vec<Mass> = listed.common.iter().map(|one| Mass::of_outcome(one, start, step, is_above)).collect();
         let (masses, added) = if is_above { (place_above(&all, step), 0.0) } else { place_below(all, step) };
         let mut all = Measure { masses, start, step, drift: drift + added, infinite, is_above };
         all.give_up();

@@ -44,7 +44,7 @@ pub(super) struct Listed {
     pub beyond: [f64; 2],
     /// Whether the hypotheses exchanged are the same pair.
     pub is_symmetric: bool,
-    /// Of the finite losses, once they are needed: variance and range, and the distance of a lattice; approximately.
+    /// The variance and the range of the finite losses, once they are needed, and the distance of a lattice; approximately.
     pub outline: OnceLock<(f64, [f64; 2])>,
     pub lattice: OnceLock<Option<f64>>,
 }
@@ -69,7 +69,7 @@ impl Listed {
                 (false, true) => alone[0] += p,
                 (true, false) => alone[1] += q,
                 (false, false) => {
-                    let loss = Ends::of(&Enclosure::rational(&Rational::from(&p / &q), BITS).ln());
+                    let loss = Ends::of_enclosure(&Enclosure::rational(&Rational::from(&p / &q), BITS).ln());
                     listed.common.push(Outcome { p: Ends::of_rational(&p), q: Ends::of_rational(&q), loss });
                 }
             }
@@ -121,8 +121,11 @@ pub(super) fn pairs(law: &Law, shift: u64, one: u64, is_exact: bool) -> Option<V
 fn new_key(key: &UnknownKey, change: u64) -> Option<Listed> {
     let hidden = hidden(key.noise(), &Rational::from(key.threshold() - change))?;
     let one = Ends { lower: 1.0, upper: 1.0 };
-    let common =
-        (hidden.lower > 0.0).then(|| Outcome { p: hidden, q: one, loss: Ends::of(&hidden.enclosure().ln()) })?;
+    let common = (hidden.lower > 0.0).then(|| Outcome {
+        p: hidden,
+        q: one,
+        loss: Ends::of_enclosure(&hidden.enclosure().ln()),
+    })?;
     Some(Listed { common: vec![common], alone: [hidden.complement(), Ends::default()], ..Listed::default() })
 }
 
@@ -178,17 +181,17 @@ fn law_of_key(noise: &KeyNoise) -> Law {
 /// P[noise < threshold].
 fn hidden(noise: &KeyNoise, threshold: &Rational) -> Option<Ends> {
     match noise {
-        KeyNoise::Gaussian(sigma2) => Some(Ends::of(&tail_of_normal(&Rational::from(-threshold), sigma2))),
+        KeyNoise::Gaussian(sigma2) => Some(Ends::of_enclosure(&tail_of_normal(&Rational::from(-threshold), sigma2))),
         KeyNoise::Laplace(scale) => {
             // exp(-|x| / scale) / 2 of the tail on the side of x.
             let size = Enclosure::rational(&(Rational::from(threshold.abs_ref()) / scale), BITS);
-            let tail = Ends::of(&size.negate().exp().times_power_of_two(-1));
+            let tail = Ends::of_enclosure(&size.negate().exp().times_power_of_two(-1));
             Some(if *threshold <= 0 { tail } else { tail.complement() })
         }
         KeyNoise::DiscreteLaplace(_) | KeyNoise::DiscreteGaussian(_) => {
             // Noise is below the threshold where it is at most the next smaller integer; the law is symmetric.
             let most = Rational::from(threshold.ceil_ref()).to_f64() - 1.0;
-            Weights::of(&law_of_key(noise), None).map(|weights| weights.at_most(most))
+            Weights::of_law(&law_of_key(noise), None).map(|weights| weights.at_most(most))
         }
     }
 }
@@ -198,15 +201,15 @@ fn of_law(law: &Law, shift: u64) -> Option<Listed> {
     let change = shift as f64;
     match law {
         Law::DiscreteGaussian { .. } | Law::DiscreteLaplace { .. } | Law::Staircase { .. } => {
-            Weights::of(law, None).map(|weights| weights.moved_by(change))
+            Weights::of_law(law, None).map(|weights| weights.moved_by(change))
         }
         Law::TruncatedLaplace { epsilon, bound } => {
             let whole = Law::DiscreteLaplace { epsilon: epsilon.clone() };
-            Weights::of(&whole, Some(*bound)).map(|weights| weights.moved_by(change))
+            Weights::of_law(&whole, Some(*bound)).map(|weights| weights.moved_by(change))
         }
         Law::TruncatedGaussian { sigma2, bound } => {
             let whole = Law::DiscreteGaussian { sigma2: sigma2.clone() };
-            Weights::of(&whole, Some(*bound)).map(|weights| weights.moved_by(change))
+            Weights::of_law(&whole, Some(*bound)).map(|weights| weights.moved_by(change))
         }
         Law::Gaussian { sigma2 } => Some(normal(sigma2, shift, &Rational::from(1))),
         Law::SampledGaussian { rate, sigma2 } => Some(normal(sigma2, shift, rate)),
@@ -236,12 +239,12 @@ fn of_law(law: &Law, shift: u64) -> Option<Listed> {
 fn responses(epsilon: &Rational, answers: u64) -> Listed {
     let epsilon = Enclosure::rational(epsilon, BITS);
     let all = epsilon.exp().add(&Enclosure::rational(&Rational::from(answers - 1), BITS));
-    let (high, low) = (Ends::of(&epsilon.exp().div(&all)), Ends::of(&all.recip()));
-    let loss = Ends::of(&epsilon);
+    let (high, low) = (Ends::of_enclosure(&epsilon.exp().div(&all)), Ends::of_enclosure(&all.recip()));
+    let loss = Ends::of_enclosure(&epsilon);
     let none = Ends::default();
     let mut common = vec![Outcome { p: high, q: low, loss }, Outcome { p: low, q: high, loss: loss.negated() }];
     if answers > 2 {
-        let others = Ends::of(&Enclosure::rational(&Rational::from(answers - 2), BITS).div(&all));
+        let others = Ends::of_enclosure(&Enclosure::rational(&Rational::from(answers - 2), BITS).div(&all));
         common.push(Outcome { p: others, q: others, loss: none });
     }
     Listed { common, is_symmetric: true, ..Listed::default() }
@@ -259,7 +262,7 @@ fn bounded_range(epsilon: &Rational) -> Listed {
         // (e^((b - epsilon) / 2) - e^((a - epsilon) / 2)) / (1 - e^-epsilon); the density of the second is e^-l times that, so that its interval is the mirror image.
         let mass = |a: &Rational, b: &Rational| {
             let inner = bits(&(Rational::from(a - b) / 2_u32)).exp_m1().negate();
-            Ends::of(&bits(&(Rational::from(b - epsilon) / 2_u32)).exp().mul(&inner).div(&all))
+            Ends::of_enclosure(&bits(&(Rational::from(b - epsilon) / 2_u32)).exp().mul(&inner).div(&all))
         };
         let loss = Ends { lower: Ends::of_rational(&a).lower, upper: Ends::of_rational(&b).upper };
         listed.common.push(Outcome { p: mass(&a, &b), q: mass(&Rational::from(-&b), &Rational::from(-&a)), loss });
@@ -279,8 +282,8 @@ enum Units {
 }
 
 impl Units {
-    /// Of an integer below 10^6, exactly.
-    fn of(self, x: f64) -> f64 {
+    /// The value at an integer below 10^6, exactly.
+    fn value(self, x: f64) -> f64 {
         match self {
             Units::Square => x * x,
             Units::Size => x.abs(),
@@ -308,8 +311,8 @@ struct Weights {
 }
 
 impl Weights {
-    /// Of discrete Gaussian, Laplace or staircase noise, on -bound, ..., bound alone where that is given; `None` for other noise, and where there are too many.
-    fn of(law: &Law, bound: Option<u64>) -> Option<Self> {
+    /// The weights of discrete Gaussian, Laplace or staircase noise, on -bound, ..., bound alone where that is given; `None` for other noise, and where there are too many.
+    fn of_law(law: &Law, bound: Option<u64>) -> Option<Self> {
         let (a, units, reach) = match law {
             Law::DiscreteGaussian { sigma2 } => {
                 (Rational::from(sigma2 * 2_u32).recip(), Units::Square, DEVIATIONS * sigma2.to_f64().sqrt())
@@ -334,7 +337,7 @@ impl Weights {
             // r(x) has at most 2 x + 1 roundings, each below a relative 2^-53, so w(x) has at most x^2 + 2 x: twice that pays for their products.
             let x = x as f64;
             weights.push(Ends::around(weight, (x * x + 2.0 * x + 4.0) * f64::EPSILON));
-            if units.of(x + 1.0) > units.of(x) {
+            if units.value(x + 1.0) > units.value(x) {
                 weight *= ratio;
             }
             ratio *= factor;
@@ -368,12 +371,12 @@ impl Weights {
                 continue;
             }
             // ln p(x) - ln p(x + s) = a times a difference of integers that are exact in doubles.
-            let loss = self.a.scaled(self.units.of(with) - self.units.of(x));
+            let loss = self.a.scaled(self.units.value(with) - self.units.value(x));
             // q is that of the value x + change, or p e^-loss where that is not listed.
             let q = if with.abs() <= last as f64 {
                 self.mass(with as i64)
             } else {
-                p.times(Ends::of(&loss.enclosure().negate().exp()))
+                p.times(Ends::of_enclosure(&loss.enclosure().negate().exp()))
             };
             listed.common.push(Outcome { p, q, loss });
         }
@@ -464,12 +467,13 @@ fn normal(sigma2: &Rational, shift: u64, rate: &Rational) -> Listed {
         let (Some(least), Some(most)) = (low, losses.next()) else { break };
         let (q, moved) = (within(without), within(with));
         let p = rest.mul(&q).add(&rate_ends.mul(&moved));
-        let loss = Ends { lower: Ends::of(&least).lower, upper: Ends::of(&most).upper };
-        listed.common.push(Outcome { p: Ends::of(&p), q: Ends::of(&q), loss });
+        let loss = Ends { lower: Ends::of_enclosure(&least).lower, upper: Ends::of_enclosure(&most).upper };
+        listed.common.push(Outcome { p: Ends::of_enclosure(&p), q: Ends::of_enclosure(&q), loss });
         low = Some(most);
     }
     // Both laws are within DEVIATIONS of their means but for this much on each side.
-    let tail = Ends::of(&tail_of_normal(&Rational::from_f64(DEVIATIONS * deviation).unwrap_or_default(), sigma2));
+    let tail =
+        Ends::of_enclosure(&tail_of_normal(&Rational::from_f64(DEVIATIONS * deviation).unwrap_or_default(), sigma2));
     // The edges are rounded: a little more.
     listed.beyond = [2.0 * tail.upper * 1.001; 2];
     listed
@@ -503,7 +507,7 @@ fn laplace(s: &Rational) -> Listed {
     // The first hypothesis has its center at 0, the second at -s. Above zero: 1/2 and e^-s / 2.
     let above = Outcome {
         p: Ends { lower: 0.5, upper: 0.5 },
-        q: Ends::of(&half(bits(&Rational::from(-s)).exp())),
+        q: Ends::of_enclosure(&half(bits(&Rational::from(-s)).exp())),
         loss: Ends::of_rational(s),
     };
     let below = Outcome { p: above.q, q: above.p, loss: above.loss.negated() };
@@ -515,7 +519,7 @@ fn laplace(s: &Rational) -> Listed {
         let mass = |a: &Rational, b: &Rational| {
             // (e^-a - e^-b) / 2 = e^-a (1 - e^-(b - a)) / 2 for a < b.
             let inner = bits(&Rational::from(a - b)).exp_m1().negate();
-            Ends::of(&half(bits(&Rational::from(-a)).exp().mul(&inner)))
+            Ends::of_enclosure(&half(bits(&Rational::from(-a)).exp().mul(&inner)))
         };
         let of_loss = |t: &Rational| Ends::of_rational(&(s - Rational::from(t * 2_u32)));
         let (p, q) = (mass(&near, &far), mass(&Rational::from(s - &far), &Rational::from(s - &near)));

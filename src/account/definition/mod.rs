@@ -87,7 +87,7 @@ type Way = Vec<(Arc<Listed>, bool, u64)>;
 type Choice = Vec<(Arc<Listed>, u64)>;
 
 impl Defined {
-    /// Of this definition.
+    /// The mechanism of this definition.
     pub fn new(definition: Definition) -> Self {
         Defined { ways: ways(&definition), definition }
     }
@@ -131,7 +131,7 @@ impl Defined {
         narrowed(self.delta(epsilon), answer, digits, OF_DELTA)
     }
 
-    /// The same about one direction.
+    /// An answer about delta(epsilon) of one direction, refused or narrowed likewise.
     pub fn confirmed_delta_of(
         &self,
         direction: Direction,
@@ -139,15 +139,15 @@ impl Defined {
         answer: Answer,
         digits: u32,
     ) -> Result<Answer> {
-        narrowed(self.delta_of_directions(epsilon).map(|both| direction.of(both)), answer, digits, OF_DELTA)
+        narrowed(self.delta_of_directions(epsilon).map(|both| direction.pick(both)), answer, digits, OF_DELTA)
     }
 
-    /// The same about the trade-off function.
+    /// An answer about the trade-off function, refused or narrowed likewise.
     pub fn confirmed_tradeoff(&self, alpha: &Rational, answer: Answer, digits: u32) -> Result<Answer> {
         narrowed(self.tradeoff(alpha), answer, digits, OF_TRADEOFF)
     }
 
-    /// The same about that of one direction.
+    /// An answer about the trade-off function of one direction, refused or narrowed likewise.
     pub fn confirmed_tradeoff_of(
         &self,
         direction: Direction,
@@ -155,7 +155,7 @@ impl Defined {
         answer: Answer,
         digits: u32,
     ) -> Result<Answer> {
-        narrowed(self.tradeoff_of_directions(alpha).map(|both| direction.of(both)), answer, digits, OF_TRADEOFF)
+        narrowed(self.tradeoff_of_directions(alpha).map(|both| direction.pick(both)), answer, digits, OF_TRADEOFF)
     }
 
     /// Refuses an answer about epsilon at delta that it excludes: delta(lower) is at least delta, and delta(upper) at most.
@@ -163,9 +163,9 @@ impl Defined {
         self.confirms_epsilon_by(|epsilon| self.delta(epsilon), delta, answer)
     }
 
-    /// The same about one direction.
+    /// Refuses an answer about the epsilon of one direction that it excludes.
     pub fn confirms_epsilon_of(&self, direction: Direction, delta: &Rational, answer: &Answer) -> Result<()> {
-        let own = |epsilon: &Rational| self.delta_of_directions(epsilon).map(|both| direction.of(both));
+        let own = |epsilon: &Rational| self.delta_of_directions(epsilon).map(|both| direction.pick(both));
         self.confirms_epsilon_by(own, delta, answer)
     }
 
@@ -200,7 +200,7 @@ impl Defined {
 }
 
 impl Definition {
-    /// Of counts that are given one by one, for one record and one release: what differs in them.
+    /// The definition of counts that are given one by one, for one record and one release: what differs in them.
     pub fn of_counts(counts: Vec<Counts>, is_changed: bool) -> Self {
         Definition { counts, is_changed, group: 1, repeat: 1, ..Definition::default() }
     }
@@ -228,7 +228,7 @@ impl Definition {
                     (if is_exchanged { Arc::new(listed.exchanged()) } else { Arc::clone(listed) }, *copies)
                 };
                 let terms: Terms = way.iter().map(of_count).collect();
-                OnGrid::of(&terms, points).map(Arc::new)
+                OnGrid::of_terms(&terms, points).map(Arc::new)
             };
             let remove = of_direction(false)?;
             let is_symmetric = way.iter().all(|(listed, ..)| listed.is_symmetric);

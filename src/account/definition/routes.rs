@@ -63,6 +63,6 @@ impl Definition {
         if terms.iter().any(|(listed, _)| !listed.is_symmetric) {
             return None;
         }
-        OnGrid::of(&terms, points)
+        OnGrid::of_terms(&terms, points)
     }
 }

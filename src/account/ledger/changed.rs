@@ -51,7 +51,7 @@ impl Ledger {
         single_account(self.accounts(ways, self.change()?)?)
     }
 
-    /// The same, and where mixes of groups are too many to be composed, between the mix that is worst for each release alone at delta, and a bound for all of them.
+    /// Everything composed as one account, and where mixes of groups are too many to be composed, between the mix that is worst for each release alone at delta, and a bound for all of them.
     pub fn whole_or_bound(&self, delta: &Delta) -> Result<Whole> {
         let has_budget_alone = self.entries.iter().any(|entry| entry.paths.is_empty());
         if has_budget_alone || self.combinations(|entry| entry.paths.len()) <= MOST_WITH_MIXES {
@@ -67,7 +67,7 @@ impl Ledger {
         Ok(Whole::ManyWays(Box::new(ManyWays::new(some, Arc::new(bound), rho, of_mixes)?)))
     }
 
-    /// The same with one more release.
+    /// This ledger with one more release.
     pub fn with(&self, entry: Entry) -> Result<Ledger> {
         Ledger::new(self.entries.iter().cloned().chain([entry]).collect(), self.units)
     }
@@ -79,7 +79,7 @@ impl Ledger {
         laws.all(|law| law == first).then(|| first.clone())
     }
 
-    /// The same ledger, where all noise of the last release has another law. An error where that is out of range.
+    /// This ledger, where all noise of the last release has another law. An error where that is out of range.
     pub fn with_law_of_last(&self, law: &Law) -> Result<Ledger> {
         let mut entries = self.entries.clone();
         if let Some(last) = entries.last_mut() {

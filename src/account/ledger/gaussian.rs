@@ -70,7 +70,7 @@ pub(super) struct Releases<'l> {
     pub(super) sides: u32,
     /// Those about all records.
     pub(super) standing: Vec<&'l [Composition]>,
-    /// Of each partition the parts, and of each part its releases.
+    /// The parts of each partition, and the releases of each part.
     pub(super) partitions: Vec<Vec<Vec<&'l [Composition]>>>,
     /// The counts that a change moves as a whole.
     pub(super) change: Vec<&'l [Composition]>,
@@ -82,7 +82,7 @@ pub(super) struct Combinations {
     /// Two where a changed record leaves one combination and enters another.
     sides: f64,
     standing: Vec<Ways>,
-    /// Of each partition the parts, and of each part its releases.
+    /// The parts of each partition, and the releases of each part.
     partitions: Vec<Vec<Vec<Ways>>>,
     /// The counts that a change moves as a whole.
     change: Ways,
@@ -151,7 +151,7 @@ impl Ways {
 
 impl Combinations {
     /// All combinations of the ways of releases; `None` where some noise is not Gaussian.
-    pub(super) fn of(releases: &Releases) -> Option<Combinations> {
+    pub(super) fn of_releases(releases: &Releases) -> Option<Combinations> {
         let (mut noises, mut places) = (Vec::new(), BTreeMap::new());
         let mut way = |path: &Composition| -> Option<Way> {
             let place = |counts: &Counts| {
@@ -306,10 +306,10 @@ impl Combinations {
 }
 
 impl OfAll {
-    /// Of all combinations of the ways of releases; `rho` is the largest.
+    /// All combinations of the ways of releases; `rho` is the largest.
     pub(super) fn new(releases: &Releases, rho: Rho) -> OfAll {
         let distance = conversions::zcdp_total_variation(&rho, 15);
-        OfAll { combinations: Combinations::of(releases), rho, distance }
+        OfAll { combinations: Combinations::of_releases(releases), rho, distance }
     }
 }
 

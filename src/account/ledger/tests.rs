@@ -280,7 +280,7 @@ fn a_bound_for_all_mixes_is_above_each_combination_and_close_to_the_worst() {
         let worst = ledger.composed(&delta, 10).unwrap();
         assert!(worst.of_mixes.is_empty());
         let worst = worst.epsilon.unwrap().value;
-        let all = gaussian::Combinations::of(&ledger.known()).unwrap();
+        let all = gaussian::Combinations::of_releases(&ledger.known()).unwrap();
         for found in [0.0, worst.lower().to_f64() * 0.9, worst.lower().to_f64()] {
             let bound = all.epsilon(&delta, found).unwrap().unwrap();
             assert!(bound.upper() >= worst.lower(), "{bound} {worst}");
@@ -290,7 +290,7 @@ fn a_bound_for_all_mixes_is_above_each_combination_and_close_to_the_worst() {
     }
     let laplace = Composition::new([Counts::parse("discrete-laplace", "1").unwrap()]).unwrap();
     let other = Entry { paths: vec![laplace], ..entry("l", &[&["5x1"]]) };
-    assert!(gaussian::Combinations::of(&Ledger::new(vec![other], Units::Single).unwrap().known()).is_none());
+    assert!(gaussian::Combinations::of_releases(&Ledger::new(vec![other], Units::Single).unwrap().known()).is_none());
 }
 
 /// 15 x 15 combinations, more than are composed; the mixes of both releases spend 1/2 and 3/4.

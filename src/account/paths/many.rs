@@ -31,7 +31,7 @@ pub struct ManyWays<A> {
     bound: Arc<dyn UpperProfile>,
     /// The largest rho of all ways.
     rho: Rho,
-    /// Of each release of which one mix of groups is among those ways, its name and the mix in words.
+    /// The name of each release of which one mix of groups is among those ways, and the mix in words.
     mixes: Vec<(String, String)>,
 }
 
@@ -56,7 +56,7 @@ impl<A: Account> ManyWays<A> {
         &self.some
     }
 
-    /// Of each release of which one mix of groups is among those ways, its name and the mix in words.
+    /// The name of each release of which one mix of groups is among those ways, and the mix in words.
     pub fn mixes(&self) -> &[(String, String)] {
         &self.mixes
     }

@@ -31,7 +31,7 @@ enum Kind {
 
 impl Bounded {
     /// The law, if it is one of these. Refused are too many outputs, and a shift beyond all common ones.
-    pub(super) fn of(law: &Law, shift: u64) -> Result<Option<Bounded>> {
+    pub(super) fn of_law(law: &Law, shift: u64) -> Result<Option<Bounded>> {
         let (kind, parameter, bound) = match law {
             Law::TruncatedGaussian { sigma2, bound } => (Kind::Gaussian, sigma2, *bound),
             Law::TruncatedLaplace { epsilon, bound } => (Kind::Laplace, epsilon, *bound),
@@ -178,7 +178,7 @@ mod tests {
 
     fn bounded(text: &str) -> Result<Option<Bounded>> {
         let group = group(text);
-        Bounded::of(&group.law, group.shift)
+        Bounded::of_law(&group.law, group.shift)
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl End {
     /// delta(epsilon) is at most, or above, the given delta; `None` if 30 bits do not show it.
     pub(super) fn new(path: &[&Group], epsilon: &Rational, delta: &Rational, side: Side) -> Result<Option<End>> {
         let walk = Walk::new(path, epsilon, side)?;
-        let finite = Kept::of(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
+        let finite = Kept::of_path(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
         let shown = libm::log(finite.as_ref().unwrap_or(delta).to_f64());
         let holds = match (walk.ln_delta(epsilon), side) {
             (None, _) => false,
@@ -57,7 +57,7 @@ impl End {
         let rounded =
             |delta: &Rational| if side == Side::Above { round_up(delta, digits) } else { round_down(delta, digits) };
         let delta = rounded(&rational::from_f64(delta)?);
-        let (delta, finite) = match Kept::of(path)? {
+        let (delta, finite) = match Kept::of_path(path)? {
             Some(kept) => (rounded(&kept.of_all(&delta, side)), Some(delta)),
             None => (delta, None),
         };
@@ -66,7 +66,7 @@ impl End {
 
     /// One end of the smallest epsilon, as close to the certified one as the rounding of the rows allows.
     pub(super) fn of_epsilon(path: &[&Group], delta: &Rational, certified: &Rational, side: Side) -> Result<End> {
-        let finite = Kept::of(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
+        let finite = Kept::of_path(path)?.map(|kept| kept.of_finite(delta, side)).transpose()?;
         let few = || unprovable("have three digits at least, and 30 bits do not show as many here");
         // There the bound misses delta by a little; ln(delta) falls by about the tilt in one unit of epsilon.
         let walk = Walk::new(path, certified, side)?;

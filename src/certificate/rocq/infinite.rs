@@ -36,10 +36,10 @@ pub(super) fn of_guarantees(path: &[&Group]) -> Option<Rational> {
 
 impl Kept {
     /// K, unless all losses are finite.
-    pub(super) fn of(path: &[&Group]) -> Result<Option<Kept>> {
+    pub(super) fn of_path(path: &[&Group]) -> Result<Option<Kept>> {
         let (mut logarithms, mut some) = ([Float::new(BITS), Float::new(BITS)], false);
         for group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
-            let infinite = match Noise::of(group)? {
+            let infinite = match Noise::of_group(group)? {
                 Noise::Response { infinite, .. } if infinite > 0 => {
                     [Float::with_val(BITS, &infinite), Float::with_val(BITS, &infinite)]
                 }
@@ -113,7 +113,7 @@ mod tests {
         let path: Vec<&Group> = all.iter().collect();
         let exact = of_guarantees(&path).unwrap();
         assert_eq!(exact, Rational::from((999, 1000)).pow(3_u32) * Rational::from((2, 3)));
-        let kept = Kept::of(&path).unwrap().unwrap();
+        let kept = Kept::of_path(&path).unwrap().unwrap();
         assert!(kept.lower < exact && exact < kept.upper);
         let delta = Rational::from((1, 2));
         let [above, below] = [Side::Above, Side::Below].map(|side| kept.of_finite(&delta, side).unwrap());
@@ -123,22 +123,22 @@ mod tests {
         assert!(Rational::from(&below - &above) <= Rational::from((1, 1_000_000_000_000_u64)));
         let small = kept.of_finite(&Rational::from((1, 3)), Side::Above).unwrap_err().to_string();
         assert!(small.contains("probability of an infinite loss"), "{small}");
-        assert_eq!(Kept::of(&path[..1]).unwrap(), None);
-        assert_eq!(Kept::of(&path[2..3]).unwrap(), None);
+        assert_eq!(Kept::of_path(&path[..1]).unwrap(), None);
+        assert_eq!(Kept::of_path(&path[2..3]).unwrap(), None);
     }
 
     #[test]
     fn the_ends_of_truncated_noise_are_lost() {
         let all = groups(&["truncated-gaussian:4:9x3@2", "truncated-laplace:1/2:20", "randomized-response:1:3"]);
         let path: Vec<&Group> = all.iter().collect();
-        let kept = Kept::of(&path).unwrap().unwrap();
+        let kept = Kept::of_path(&path).unwrap().unwrap();
         let lost = |group: &Group| group.law.finite(group.shift).unwrap().infinite_mass(200).approximate();
         let exact = (1.0 - lost(&all[0])).powi(3) * (1.0 - lost(&all[1]));
         assert!(kept.lower.to_f64() <= exact + 1e-15 && exact <= kept.upper.to_f64() + 1e-15);
         assert!(Rational::from(&kept.upper - &kept.lower).to_f64() < 1e-6 * (1.0 - exact));
         // Of a probability below all doubles, too.
         let small = groups(&["truncated-gaussian:1/10000:9"]);
-        assert!(Kept::of(&[&small[0]]).unwrap().is_some_and(|kept| kept.upper >= 1 && kept.lower < 1));
-        assert_eq!(Kept::of(&path[2..]).unwrap(), None);
+        assert!(Kept::of_path(&[&small[0]]).unwrap().is_some_and(|kept| kept.upper >= 1 && kept.lower < 1));
+        assert_eq!(Kept::of_path(&path[2..]).unwrap(), None);
     }
 }

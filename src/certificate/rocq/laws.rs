@@ -35,7 +35,7 @@ pub(super) enum Noise {
 }
 
 impl Noise {
-    pub(super) fn of(group: &Group) -> Result<Noise> {
+    pub(super) fn of_group(group: &Group) -> Result<Noise> {
         let law = &group.law;
         match law {
             Law::Pure { epsilon } | Law::RandomizedResponse { epsilon, answers: 2 } => {
@@ -46,7 +46,7 @@ impl Noise {
             }
             _ => {}
         }
-        if let Some(bounded) = Bounded::of(law, group.shift)? {
+        if let Some(bounded) = Bounded::of_law(law, group.shift)? {
             return Ok(Noise::Bounded(bounded));
         }
         match (law.key(), law.discrete_sigma2()) {

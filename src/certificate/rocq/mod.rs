@@ -175,7 +175,7 @@ impl FormalClaim {
             ));
         }
         let request = Request { question: claim.question.clone(), ends: claim.ends.clone(), lines: lines.cloned() };
-        FormalClaim::of(claim.subject.clone(), &units, &request)
+        FormalClaim::titled(claim.subject.clone(), &units, &request)
     }
 
     /// A claim of its own, also about laws that certificates do not have: of epsilon, delta or a trade-off point.
@@ -220,10 +220,10 @@ impl FormalClaim {
 
     fn of_units(subject: &Resolved, units: &[Vec<Group>], request: &Request) -> Result<FormalClaim> {
         let units: Vec<Vec<&Group>> = units.iter().map(|unit| all(unit)).collect();
-        FormalClaim::of(subject.title.clone(), &units, request)
+        FormalClaim::titled(subject.title.clone(), &units, request)
     }
 
-    fn of(title: String, units: &[Vec<&Group>], request: &Request) -> Result<FormalClaim> {
+    fn titled(title: String, units: &[Vec<&Group>], request: &Request) -> Result<FormalClaim> {
         let proof = match (units, &request.question) {
             (_, Question::Epsilon { .. }) if request.ends.lower == 0 => {
                 return Err(unprovable("are about a smallest epsilon above zero"));
@@ -338,11 +338,11 @@ fn units_of(subject: &Resolved) -> Result<Vec<Vec<Group>>> {
     let units: Vec<Vec<Group>> = match &subject.whole {
         Whole::Composition(one) => vec![as_given(one)],
         Whole::WorstPath(_) | Whole::ManyWays(_) => {
-            let paths = Paths::of(&subject.whole)?;
+            let paths = Paths::of_whole(&subject.whole)?;
             paths.units().iter().map(|unit| paths.given_of_unit(unit).cloned().collect()).collect()
         }
     };
-    units.iter().flatten().try_for_each(|group| Noise::of(group).map(drop))?;
+    units.iter().flatten().try_for_each(|group| Noise::of_group(group).map(drop))?;
     Ok(units)
 }
 

@@ -115,7 +115,7 @@ impl Walk {
     fn if_short(path: &[&Group], epsilon: &Rational, side: Side) -> Result<Option<Walk>> {
         let mut terms = Vec::new();
         for &group in path.iter().filter(|group| group.shift > 0 && group.copies > 0) {
-            let noise = Noise::of(group)?;
+            let noise = Noise::of_group(group)?;
             if matches!(noise, Noise::Laplace { .. }) && group.shift as f64 >= LONGEST_ROW {
                 return Ok(None);
             }

@@ -63,7 +63,7 @@ impl BlackBox {
         deltas.dedup();
         let exact = law.map(declared).transpose()?;
         let runs = Runs::read(with, without)?;
-        let bounds = Bounds::of(&runs, &deltas, &claims, &errors)?;
+        let bounds = Bounds::of_runs(&runs, &deltas, &claims, &errors)?;
         let mut page = form.page();
         put(&mut page, &runs, &bounds, &errors, exact.as_ref())?;
         page.print()?;

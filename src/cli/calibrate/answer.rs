@@ -163,7 +163,7 @@ impl Layout {
     /// Each level calibrated alone, and all of them composed.
     fn put_levels(&self, page: &mut Page, subject: &Resolved, goal: &Goal, found: &Found) {
         let (rows, together, digits) = (&found.rows, found.together.as_ref(), self.shown);
-        let columns = Columns::of(rows.iter().filter_map(|row| row.compared.as_ref()));
+        let columns = Columns::of_compared(rows.iter().filter_map(|row| row.compared.as_ref()));
         // The names of accounts have a column of their own if they differ.
         let with_names = rows.iter().any(|row| row.compared.is_some()) && columns.heading().len() > 1;
         let name = |compared: Option<&Compared>| {

@@ -58,7 +58,7 @@ impl Goal {
     /// The value of an account in the terms of the goal; of an epsilon that at `delta`.
     pub fn value(&self, account: &impl Account, delta: Option<&Delta>, digits: u32) -> Result<Answer> {
         match self {
-            Goal::Risk(risk) => Ok(risk.of(account, digits)?),
+            Goal::Risk(risk) => Ok(risk.value(account, digits)?),
             Goal::Promise(_) | Goal::Compared(_) => Ok(account.epsilon(delta.context("--delta is missing")?, digits)?),
         }
     }

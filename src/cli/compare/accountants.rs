@@ -32,7 +32,7 @@ pub(super) struct Accountants {
 }
 
 impl Accountants {
-    pub fn of(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Accountants> {
+    pub fn of_subject(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Accountants> {
         let exact = subject.whole.epsilon(delta, digits)?;
         let note = match subject.certified_for() {
             Certified::Mechanism => "the privacy profile itself".to_string(),
@@ -41,7 +41,7 @@ impl Accountants {
         };
         let first = Row { name: "exact", epsilon: Some(exact.value.clone()), is_bound: true, note };
         let others = accountants(&subject.whole, delta, digits)?.into_iter();
-        let rows = [first].into_iter().chain(others.map(Row::of)).collect();
+        let rows = [first].into_iter().chain(others.map(Row::of_accountant)).collect();
         Ok(Accountants { rows, exact })
     }
 
@@ -98,7 +98,7 @@ pub(super) fn label(delta: &Delta) -> String {
 }
 
 impl Row {
-    fn of(accountant: Accountant) -> Row {
+    fn of_accountant(accountant: Accountant) -> Row {
         let Accountant { name, epsilon, is_bound, note } = accountant;
         Row { name, epsilon, is_bound, note }
     }

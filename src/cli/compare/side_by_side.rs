@@ -35,9 +35,9 @@ struct Column<'s> {
 type Level = (String, Rational, bool, Answer);
 
 impl Column<'_> {
-    fn of<'s>(name: &'s str, subject: &'s Resolved, delta: &Delta, digits: u32) -> Result<Column<'s>> {
+    fn of_subject<'s>(name: &'s str, subject: &'s Resolved, delta: &Delta, digits: u32) -> Result<Column<'s>> {
         progress::stage(&format!("accounts of {name}"));
-        let accountants = Accountants::of(subject, delta, digits)?;
+        let accountants = Accountants::of_subject(subject, delta, digits)?;
         let steps = Steps::of_stage(&format!("epsilon of the levels of {name}"), subject.levels.len() as u64);
         let level = |part: &Part| {
             let epsilon = part.whole.epsilon(delta, digits)?;
@@ -94,7 +94,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Forma
         bail!("--svg draws up to {most} releases side by side: {} are named", subjects.len());
     }
     let columns: Vec<Column> = (subjects.iter())
-        .map(|(name, subject)| Column::of(name, subject, delta, format.digits))
+        .map(|(name, subject)| Column::of_subject(name, subject, delta, format.digits))
         .collect::<Result<_>>()?;
     let mut page = drawing.page(format)?;
     page.object(json!({

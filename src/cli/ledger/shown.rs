@@ -106,7 +106,7 @@ pub fn put_promise(page: &mut Page, ledger: &LedgerFile) {
     }
 }
 
-/// The same in JSON.
+/// The promise of a ledger in JSON.
 pub fn promise(ledger: &LedgerFile) -> Value {
     ledger.promise.as_ref().map_or(Value::Null, |promise| {
         json!({ "epsilon": exact(&promise.epsilon), "delta": exact(&promise.delta), "adaptive": promise.is_adaptive })

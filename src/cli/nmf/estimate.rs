@@ -164,12 +164,14 @@ pub struct SurveyArgs {
     covariance: Option<PathBuf>,
     /// The difference of two areas or two variables (repeatable)
     ///
-    /// Of two areas for each variable, or of two variables in each area, with the margin from their covariance. With --areas or --tabulation.
+    /// A and B are two areas, compared for each variable, or two variables, compared in each area. The margin is from their covariance. With --areas
+    /// or --tabulation.
     #[arg(long, value_name = "A,B", conflicts_with_all = ["whole", "work"])]
     difference: Vec<String>,
     /// The share of a part in a whole, or a ratio (repeatable)
     ///
-    /// Of two areas for each variable, or of two variables in each area, with the margin from their covariance. With --areas or --tabulation.
+    /// PART and WHOLE are two areas, compared for each variable, or two variables, compared in each area. The margin is from their covariance. With
+    /// --areas or --tabulation.
     #[arg(long, value_name = "PART/WHOLE", conflicts_with_all = ["whole", "work"])]
     share: Vec<String>,
     /// The ranks of all areas by a variable (repeatable)
@@ -298,7 +300,7 @@ impl Call<'_> {
         progress::stage("estimates from noisy measurements");
         let mut chart = svg.map(|_| ChartRows::default());
         let outcome = estimation.run(&progress::at, &mut |subject, answers, published| {
-            chart.iter_mut().for_each(|chart| chart.see(subject, answers, published));
+            chart.iter_mut().for_each(|chart| chart.add(subject, answers, published));
             Ok(())
         });
         match outcome.map_err(|error| self.explained(error))? {

@@ -13,7 +13,7 @@ pub fn missing_in_words(report: &NmfReport) -> String {
     }
 }
 
-/// The same in JSON.
+/// The parts that are missing, in JSON.
 pub fn missing_json(report: &NmfReport) -> Value {
     json!({
         "nation": report.missing.nation,

@@ -132,7 +132,7 @@ pub struct Drawn {
 }
 
 impl Request {
-    pub fn of(&self, subject: &Resolved) -> Result<Answers> {
+    pub fn answers(&self, subject: &Resolved) -> Result<Answers> {
         let private = self.private(subject)?;
         progress::stage("published deployments");
         let yardstick = self.yardstick(subject, &private)?;
@@ -156,7 +156,7 @@ impl Request {
             Err(error) => return Err(error),
         };
         progress::stage("drawing the curves");
-        let drawn = Drawn::of(subject, &found.total.compared.epsilon)?;
+        let drawn = Drawn::of_subject(subject, &found.total.compared.epsilon)?;
         Ok(Ok(Private { found, drawn }))
     }
 
@@ -296,7 +296,7 @@ pub fn reduction(factor: &Rational) -> Rational {
 
 impl Drawn {
     /// The profile of the whole from 0 to an epsilon, and the trade-off function that follows from it.
-    pub fn of(subject: &Resolved, most: &Enclosure) -> Result<Drawn> {
+    pub fn of_subject(subject: &Resolved, most: &Enclosure) -> Result<Drawn> {
         const DIGITS: u32 = 6;
         const POINTS: u32 = 61;
         // Lines whose slope is above exp(8) can hardly be distinguished from the axis: below it they lie closer.

@@ -49,7 +49,7 @@ pub fn right_decisions(prior: &Rational, found: &bound::Found) -> Figure {
         Series::dots(
             &format!("at most, by {}", found.allowed().name()),
             Ink::Vermillion,
-            points(&|line| hundred(&upper(found.allowed().of(&line.bound).correct))),
+            points(&|line| hundred(&upper(found.allowed().bounds(&line.bound).correct))),
         ),
         Series::dots("guessing", Ink::Black, points(&|_| guess)),
         Series::dots("at most, exact", Ink::Blue, points(&|line| hundred(&upper(&line.bound.correct.value)))),

@@ -144,7 +144,7 @@ fn beside_published(request: &Request, subject: &Resolved, answers: &Answers) ->
         (Ok(yardstick), Ok(private)) => (yardstick, private),
         (Err(why), _) | (_, Err(why)) => return Ok(left_out(CONTENTS[1], why)),
     };
-    let here = Here::of(subject, &private.found.total.epsilon.value);
+    let here = Here::of_subject(subject, &private.found.total.epsilon.value);
     let chart = figure(
         &yardstick::chart(yardstick, &here, &request.delta),
         "chart-yardstick",

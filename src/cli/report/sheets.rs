@@ -56,7 +56,7 @@ impl Sheets<'_> {
             command: provenance.command_line.clone(),
             inputs: provenance.inputs.clone(),
         };
-        let figures = Figures::of(subject, release.as_ref(), &request)?;
+        let figures = Figures::of_subject(subject, release.as_ref(), &request)?;
         if let Some(path) = self.nist {
             let document = sheet::document(&figures);
             let is_markdown = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
@@ -101,7 +101,7 @@ impl Written {
         object
     }
 
-    /// The same in sentences.
+    /// The numbers in sentences.
     pub fn said(&self, request: &Request) -> Vec<String> {
         let delta = exact_text(&request.delta);
         vec![

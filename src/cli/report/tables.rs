@@ -14,7 +14,7 @@ use super::{answers::Spared, words};
 
 /// Epsilon, from both sides; `may_be_less` where it is that of an account, which is an upper bound.
 pub fn of_epsilon(delta: &Delta, found: &epsilon::Found, may_be_less: bool) -> Table {
-    let columns = Columns::of(found.lines().map(|line| &line.compared));
+    let columns = Columns::of_compared(found.lines().map(|line| &line.compared));
     let row = |line: &epsilon::Line| {
         let (lower, upper) = ends(&line.epsilon.value);
         let rho = Enclosure::rational(&line.rho, 64).shown(6);
@@ -37,7 +37,7 @@ pub fn of_epsilon(delta: &Delta, found: &epsilon::Found, may_be_less: bool) -> T
 pub fn of_bound(prior: &Rational, found: &bound::Found) -> Table {
     let by = found.allowed();
     let row = |line: &bound::Line| {
-        let (bound, allowed) = (&line.bound, by.of(&line.bound));
+        let (bound, allowed) = (&line.bound, by.bounds(&line.bound));
         vec![
             line.name.clone(),
             at_most(&bound.correct.value),

@@ -89,7 +89,7 @@ pub fn what_is_learned(prior: &Rational, subject: &Resolved, found: &bound::Foun
         false => format!(
             " From {} alone it follows only that they are right at most {} % of the time.",
             found.allowed().known(&total.bound),
-            in_hundred_beside(&upper(found.allowed().of(&total.bound).correct), &guess),
+            in_hundred_beside(&upper(found.allowed().bounds(&total.bound).correct), &guess),
         ),
     };
     said.push(format!(

@@ -55,7 +55,7 @@ pub struct Here<'e> {
 
 impl<'e> Here<'e> {
     /// That of a subject.
-    pub fn of(subject: &Resolved, epsilon: &'e Enclosure) -> Here<'e> {
+    pub fn of_subject(subject: &Resolved, epsilon: &'e Enclosure) -> Here<'e> {
         Here { epsilon, is_bound: subject.may_be_more_private().is_some() }
     }
 
@@ -138,7 +138,7 @@ pub fn chart(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Figure {
     Figure { title: String::new(), panels: panels.collect(), columns: 1 }
 }
 
-/// The same numbers.
+/// The numbers of the axis as a table.
 pub fn table(yardstick: &Yardstick, here: &Here, delta: &Delta) -> Table {
     let row = |row: Option<&Mark>| match row {
         Some(mark) => {

@@ -114,7 +114,7 @@ impl Allowed {
     }
 
     /// Its bounds, for one line.
-    pub fn of(self, bound: &Bound) -> Bounds<'_> {
+    pub fn bounds(self, bound: &Bound) -> Bounds<'_> {
         match (self, &bound.pure) {
             (Allowed::Pure, Some(PureBound { correct, advantage, posterior, .. })) => {
                 Bounds { correct, advantage, posterior }
@@ -155,7 +155,7 @@ pub struct Request {
 }
 
 impl Line {
-    fn of(part: &Part, subject: &Resolved, request: &Request, known: Known) -> Result<Line> {
+    fn of_part(part: &Part, subject: &Resolved, request: &Request, known: Known) -> Result<Line> {
         let neighbors = subject.neighbors;
         let Request { prior, delta, digits, with_exceeded } = request;
         let bound = bound::bound_knowing(&part.whole, prior, neighbors, delta, *digits, known)?;
@@ -243,7 +243,7 @@ pub fn find(subject: &Resolved, request: &Request) -> Result<Found> {
     find_after(subject, request, None)
 }
 
-/// The same after an earlier request about the same subject, whose answer is reused where possible.
+/// The bounds after an earlier request about the same subject, whose answer is reused where possible.
 pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Request, Found)>) -> Result<Found> {
     let known = |line: &dyn Fn(&Found) -> Option<&Line>| {
         earlier.and_then(|(then, found)| Some(line(found)?.known(then, request))).unwrap_or_default()
@@ -252,13 +252,13 @@ pub fn find_after(subject: &Resolved, request: &Request, earlier: Option<&(Reque
     let steps = Steps::of_stage("risk of the levels and the whole", subject.levels.len() as u64 + 1);
     let numbered: Vec<(usize, &Part)> = subject.levels.iter().enumerate().collect();
     let level = |(at, part): &(usize, &Part)| {
-        let line = Line::of(part, subject, request, known(&|found| found.levels.get(*at)));
+        let line = Line::of_part(part, subject, request, known(&|found| found.levels.get(*at)));
         steps.step();
         line
     };
     let levels = || parallel::try_map_any(&numbered, level);
     let (levels, total) =
-        parallel::join(levels, || Line::of(&whole, subject, request, known(&|found| Some(&found.total))));
+        parallel::join(levels, || Line::of_part(&whole, subject, request, known(&|found| Some(&found.total))));
     Ok(Found { levels: levels?, total: total? })
 }
 
@@ -385,8 +385,8 @@ fn ranked(found: &Found) -> [Ranks; 2] {
             })
             .collect(),
     };
-    let correct = |bound: &Bound| allowed.of(bound).correct.clone();
-    let posterior = |bound: &Bound| allowed.of(bound).posterior.clone();
+    let correct = |bound: &Bound| allowed.bounds(bound).correct.clone();
+    let posterior = |bound: &Bound| allowed.bounds(bound).posterior.clone();
     [
         ranks("largest probability of a correct decision", [&|bound| bound.correct.value.clone(), &correct]),
         ranks("largest posterior after events", [&|bound| bound.posterior_of_events.value.clone(), &posterior]),
@@ -394,7 +394,7 @@ fn ranked(found: &Found) -> [Ranks; 2] {
 }
 
 fn table_row(line: &Line, allowed: Allowed) -> Vec<String> {
-    let (bound, by) = (&line.bound, allowed.of(&line.bound));
+    let (bound, by) = (&line.bound, allowed.bounds(&line.bound));
     vec![
         line.name.clone(),
         bound.correct.value.shown(6),

@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let steps = Steps::new(alphas.len() as u64);
     let evaluator = subject.whole.evaluator();
     let point = |alpha: &Rational| {
-        let point = curve::at_by(&subject.whole, &evaluator, &prior, subject.neighbors, alpha, args.format.digits)
+        let point = curve::point_by(&subject.whole, &evaluator, &prior, subject.neighbors, alpha, args.format.digits)
             .context("--alpha");
         steps.step();
         point

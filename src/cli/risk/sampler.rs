@@ -52,7 +52,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let sampled = Sampled::of(args)?;
+    let sampled = Sampled::of_args(args)?;
     let mut page = args.drawn.page(&args.format)?;
     let records = sampled.records();
     page.object(sampled.to_json(&records));
@@ -76,7 +76,7 @@ struct Sampled<'a> {
 }
 
 impl<'a> Sampled<'a> {
-    fn of(args: &'a Args) -> Result<Self> {
+    fn of_args(args: &'a Args) -> Result<Self> {
         let (prior, digits) = (prior(&args.prior)?, args.format.digits);
         let Ok(rhos) = <[rug::Rational; 2]>::try_from(numbers("--rho", &args.rho)?) else {
             bail!("--rho: {:?}: expected the rho of two levels, as in 0.099,0.246", args.rho);

@@ -204,11 +204,11 @@ pub struct Average {
 }
 
 impl Average {
-    pub fn of(attack: &Attack, origin: Option<&Origin>, digits: u32) -> Result<Average> {
+    pub fn of_attack(attack: &Attack, origin: Option<&Origin>, digits: u32) -> Result<Average> {
         let marginal = attack.marginal(digits)?;
         let correct = attack.correct_decision(digits)?;
         let all = origin.map(|origin| origin.on_all_counts(attack)).transpose()?.flatten();
-        let all_counts = all.map(|all| Average::of(&all, None, digits).map(Box::new));
+        let all_counts = all.map(|all| Average::of_attack(&all, None, digits).map(Box::new));
         Ok(Average {
             absent: attack.marginal_if_absent(digits)?,
             risk: attack.per_prior(&marginal),
@@ -270,7 +270,7 @@ impl Average {
 
 /// The average over all outputs.
 fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit> {
-    let average = Average::of(attack, origin, args.digits())?;
+    let average = Average::of_attack(attack, origin, args.digits())?;
     let object = average.object(attack, origin);
     let mut page = args.format.page();
     page.answer(object);

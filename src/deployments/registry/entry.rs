@@ -57,7 +57,7 @@ impl Entry {
         let files = if path.is_dir() { files_of(path)? } else { vec![path.to_path_buf()] };
         let (mut entries, mut wrong) = (Vec::new(), Vec::new());
         for file in files {
-            let read = yaml_tree::read_file(&file).and_then(|tree| Entry::of(&crate::error::shown(&file), &tree));
+            let read = yaml_tree::read_file(&file).and_then(|tree| Entry::of_tree(&crate::error::shown(&file), &tree));
             match read {
                 Ok(entry) => entries.push(entry),
                 Err(error) => wrong.push(error),
@@ -69,10 +69,10 @@ impl Entry {
 
     /// Reads an entry from a text; `file` names it in messages.
     pub fn parse(file: &str, text: &str) -> Result<Entry> {
-        Entry::of(file, &yaml_tree::read(file, text)?)
+        Entry::of_tree(file, &yaml_tree::read(file, text)?)
     }
 
-    fn of(file: &str, tree: &Tree) -> Result<Entry> {
+    fn of_tree(file: &str, tree: &Tree) -> Result<Entry> {
         let mut reader = Reader { file, fields: Vec::new(), wrong: Vec::new() };
         reader.map("", tree);
         Error::of_all(reader.wrong)?;

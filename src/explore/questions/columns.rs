@@ -197,7 +197,7 @@ fn cells(own: &OwnTable, release: &Release) -> Result<Vec<Cell>> {
     let queries = release.levels.iter().flat_map(|level| level.queries.iter().map(move |query| (level, query)));
     for (level, query) in queries {
         let kept: Vec<String> = query.name.split(" * ").map(String::from).collect();
-        let noise = Distribution::of(&query.law).with_context(|| format!("{}: {}", level.name, query.name))?;
+        let noise = Distribution::of_law(&query.law).with_context(|| format!("{}: {}", level.name, query.name))?;
         cells.push(Cell {
             name: format!("{}: {}", level.name, query.name),
             cells: own.cells(&kept).to_string(),

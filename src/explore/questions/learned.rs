@@ -63,7 +63,7 @@ pub fn single(store: &Store, question: &Question) -> Result<Parts> {
     let args: single::Args = question.args()?;
     question.stop.check()?;
     let (attack, origin) = args.attack(&|name| store.release(name))?;
-    let average = single::Average::of(&attack, origin.as_ref(), args.digits())?;
+    let average = single::Average::of_attack(&attack, origin.as_ref(), args.digits())?;
     let answer = average.object(&attack, origin.as_ref());
     let (heading, rows) = average.table(&attack, args.digits());
     let what =

@@ -39,7 +39,7 @@ pub fn risk(store: &Store, question: &Question) -> Result<Parts> {
         bail!("give a target of risk: posterior with prior, advantage, or alpha with beta");
     };
     let answer = args.object(subject, &request, &found)?;
-    let present = risk.of(&subject.whole, request.digits.min(8))?;
+    let present = risk.value(&subject.whole, request.digits.min(8))?;
     let parts = subject.parts_or(crate::cli::subject::whole_name(subject));
     let of_part = |part: &Part| {
         let known = variances(&part.noise()?).unwrap_or_default();
@@ -156,7 +156,7 @@ pub struct Margins {
 
 impl Margins {
     /// The margin of a level.
-    fn of(&self, level: &str) -> Result<u64> {
+    fn margin(&self, level: &str) -> Result<u64> {
         const USUAL: u64 = 10;
         let found = self.margin.iter().filter_map(|text| text.rsplit_once('=')).find(|(name, _)| *name == level);
         let Some((_, margin)) = found else { return Ok(USUAL) };
@@ -178,7 +178,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     }
     let given = release.query_targets(Some(neighbors)).context("--release")?;
     let of_query: Vec<u64> = (release.levels.iter())
-        .flat_map(|level| level.queries.iter().map(|_| args.of(&level.name)))
+        .flat_map(|level| level.queries.iter().map(|_| args.margin(&level.name)))
         .collect::<Result<_>>()?;
     let text = query_targets::text_with_margins(given.iter().zip(of_query.iter().copied()));
     let targets = query_targets::parse(&text, "accuracy.toml")?;

@@ -157,7 +157,7 @@ impl CsvTable {
         String::from_utf8_lossy(self.cell(at)).chars().take(40).collect()
     }
 
-    /// The same in quotes; of a confidential file no more than that it is the cell.
+    /// The beginning of a cell in quotes; of a confidential file no more than that it is the cell.
     pub fn quoted(&self, at: usize) -> String {
         if self.reading.is_confidential { "the cell".to_string() } else { format!("{:?}", self.shown(at)) }
     }

@@ -57,7 +57,7 @@ pub(in crate::loss) fn span(sum: &LossSum, outline: &Outline, tilt: f64, cut: u3
 
 /// The predicted seconds for the masses of such an enumeration.
 pub(in crate::loss) fn seconds(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
-    let words = Fineness::of(sum, cut).words as f64;
+    let words = Fineness::of_sum(sum, cut).words as f64;
     let of_groups = sum.groups().iter().enumerate().map(|(k, group)| {
         let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut)).unwrap_or(f64::INFINITY);
         cost::work(group, length, cut, words)
@@ -81,7 +81,7 @@ impl Coarse {
     pub(in crate::loss) fn new(sum: &LossSum, c: &Rational, cut: u32) -> Result<Self> {
         // None where the one finite loss of all others is zero.
         let groups = sum.groups().len().max(1) as u32;
-        let fineness = Fineness::of(sum, cut + groups.ilog2() + 3);
+        let fineness = Fineness::of_sum(sum, cut + groups.ilog2() + 3);
         let of_group = |group| terms::of_group(group, c, fineness);
         let single: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
         let (plan, _) = plan::merge_all(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());

@@ -79,7 +79,7 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     if steps > LARGEST_KEY || parts.iter().any(|part| nats(part) > MOST_NATS) || of_all > MOST_NATS_OF_ALL {
         return Cost::IMPOSSIBLE;
     }
-    let words = Fineness::of(sum, cut).words as f64;
+    let words = Fineness::of_sum(sum, cut).words as f64;
     let convolved: f64 = pieces.iter().zip(&parts).map(|((_, group), part)| work(group, part.length, cut, words)).sum();
     let plan = Plan::new(parts);
     let [first, second] = plan.lengths;

@@ -45,7 +45,7 @@ pub(super) struct Fineness {
 impl Fineness {
     /// Enough words for masses that are cut at 2^-cut after all their convolutions: each product rounds every mass down by one unit, and mass lost by
     /// one copy is lost by all.
-    pub(super) fn of(sum: &LossSum, cut: u32) -> Self {
+    pub(super) fn of_sum(sum: &LossSum, cut: u32) -> Self {
         let copies = sum.groups().iter().map(|group| group.copies.ilog2() + 1).max().unwrap_or(0);
         const LENGTH_BITS: u32 = 24;
         Fineness { words: (cut + copies + LENGTH_BITS).div_ceil(64) as usize, cut }

@@ -98,7 +98,7 @@ impl Parts {
         let c = tilt::exact(c);
         // Each of the groups, and each merger, is cut.
         let groups = cost::pieces(sum.groups()).len() as u32;
-        let fineness = Fineness::of(sum, cut + groups.max(1).ilog2() + 3);
+        let fineness = Fineness::of_sum(sum, cut + groups.max(1).ilog2() + 3);
         let pieces = cost::pieces(sum.groups());
         let single = pieces.iter().map(|(_, group)| terms::of_group(group, &c, fineness));
         let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;

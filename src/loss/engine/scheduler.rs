@@ -314,11 +314,13 @@ mod tests {
         ] {
             let evaluator = SumEvaluator::new(sum(&groups));
             for epsilon in epsilons.map(|epsilon| parse(epsilon).unwrap()) {
-                let session = Session::of(12);
+                let session = Session::of_digits(12);
                 for epsilon in [epsilon.clone(), epsilon + Rational::from((1, 1_000_000))] {
                     let ln = evaluator.ln_hockey_stick_approx_together(&epsilon, &session, tolerance).unwrap();
-                    let proven =
-                        evaluator.hockey_stick_together(&epsilon, 16, Together::Root, &Session::of(16)).unwrap().value;
+                    let proven = evaluator
+                        .hockey_stick_together(&epsilon, 16, Together::Root, &Session::of_digits(16))
+                        .unwrap()
+                        .value;
                     let rest = Enclosure::double(1.0, proven.lower().prec()).sub(&proven).approximate();
                     let off = (-ln.exp_m1() / rest - 1.0).abs();
                     assert!(off < most && rest > 0.0, "{groups:?} {epsilon}: {ln} {rest} {off}");
@@ -338,7 +340,7 @@ mod tests {
         for epsilon in (1..=20).map(|k| Rational::from(10 * k)) {
             let approximation = |far| {
                 let tolerance = Tolerance { far, ..Tolerance::OF_VALUE };
-                evaluator.ln_hockey_stick_approx_together(&epsilon, &Session::of(12), tolerance).unwrap()
+                evaluator.ln_hockey_stick_approx_together(&epsilon, &Session::of_digits(12), tolerance).unwrap()
             };
             let (ln, with_far) = (approximation(f64::NEG_INFINITY), approximation(FAR));
             if with_far == ln {

@@ -60,7 +60,7 @@ pub(crate) struct Session {
 /// A contour that was made for a request.
 #[derive(Debug)]
 struct Known {
-    /// Of the sum as it is, or with continuous noise of scale 2^-k.
+    /// The k of continuous noise of scale 2^-k; none for the sum as it is.
     scale: Option<i32>,
     digits: u32,
     question: Question,
@@ -84,28 +84,28 @@ impl Session {
         Session { deadline, stop: stop.clone(), is_shared, known, rough, answered, failed, listed, reduced }
     }
 
-    /// Of a single request.
+    /// The session of a single request.
     pub(crate) fn single(deadline: Limit, stop: &Stop) -> Session {
         Session::new(deadline, stop, false)
     }
 
-    /// Of several requests, to be answered by then.
+    /// The session of several requests, to be answered by then.
     pub(crate) fn until(deadline: Limit, stop: &Stop) -> Session {
         Session::new(deadline, stop, true)
     }
 
-    /// Of several requests of one answer to this number of digits, whose time begins now.
+    /// The session of several requests of one answer to this number of digits, whose time begins now.
     #[cfg(test)]
-    pub(crate) fn of(digits: u32) -> Session {
-        Session::until(Limit::of(digits), &Stop::default())
+    pub(crate) fn of_digits(digits: u32) -> Session {
+        Session::until(Limit::of_digits(digits), &Stop::default())
     }
 
-    /// Of the requests to one part of the sum, with the same deadline.
+    /// The session of the requests to one part of the sum, with the same deadline.
     pub(crate) fn of_part(&self) -> Session {
         Session::until(self.deadline, &self.stop)
     }
 
-    /// Of the requests to the sum in which groups are merged.
+    /// The session of the requests to the sum in which groups are merged.
     pub(crate) fn of_reduced(&self) -> &Session {
         self.reduced.get_or_init(|| Box::new(Session::new(self.deadline, &self.stop, self.is_shared)))
     }
@@ -292,7 +292,7 @@ mod tests {
         ] {
             let (contours, evaluator) = (Contours::new(sum(&groups)), sum(&groups).evaluator());
             for middle in middles {
-                let session = Session::of(12);
+                let session = Session::of_digits(12);
                 let middle = parse(middle).unwrap();
                 let question = Question::hockey_stick(contours.sum(), &middle);
                 let choice = contours.choose(question.clone(), &contours.search(&question), 12).unwrap();

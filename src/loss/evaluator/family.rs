@@ -64,7 +64,7 @@ impl FamilyEvaluator {
         FamilyEvaluator { common, family, alone: Memo::default(), second: OnceLock::new(), stop: Stop::default() }
     }
 
-    /// The same, which refuses every further request once `stop` is set.
+    /// This evaluator, which refuses every further request once `stop` is set.
     pub fn until(self, stop: &Stop) -> Self {
         FamilyEvaluator { stop: stop.clone(), alone: Memo::default(), ..self }
     }
@@ -189,7 +189,7 @@ impl FamilyEvaluator {
         Ok(if refined.met || narrower { refined } else { by_common })
     }
 
-    /// The same, quicker for many requests: by contours that requests close to one another share, where they serve.
+    /// The largest hockey-stick divergence, quicker for many requests: by contours that requests close to one another share, where they serve.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         check_epsilon(epsilon)?;
         self.stop.check()?;
@@ -201,7 +201,7 @@ impl FamilyEvaluator {
         }
     }
 
-    /// The same for many more digits: the common contour determines which units may be the largest, and each of them is answered by its own
+    /// The largest hockey-stick divergence to many more digits: the common contour determines which units may be the largest, and each of them is answered by its own
     /// evaluator, at any number.
     pub fn hockey_stick_one_by_one(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         self.stop.check()?;

@@ -110,7 +110,7 @@ impl SumEvaluator {
         }
     }
 
-    /// The same, which refuses every further request once `stop` is set.
+    /// This evaluator, which refuses every further request once `stop` is set.
     pub fn until(self, stop: &Stop) -> Self {
         SumEvaluator { stop: stop.clone(), ..self }
     }
@@ -150,13 +150,13 @@ impl SumEvaluator {
     /// contour of a lattice step above 50 answered or the complement is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         check_epsilon(epsilon)?;
-        self.answer(&Request::hockey_stick(epsilon, digits), &Session::single(Limit::of(digits), &self.stop))
+        self.answer(&Request::hockey_stick(epsilon, digits), &Session::single(Limit::of_digits(digits), &self.stop))
     }
 
-    /// The same where the complement of an answer close to 1 may be less precise: the bound by moments then often has all digits.
+    /// The hockey-stick divergence where the complement of an answer close to 1 may be less precise: the bound by moments then often has all digits.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         check_epsilon(epsilon)?;
-        let session = Session::single(Limit::of(digits), &self.stop);
+        let session = Session::single(Limit::of_digits(digits), &self.stop);
         if let Some(fewer) = self.engines.moments.digits_of_complement(epsilon, digits)? {
             let answer = self.answer(&Request::hockey_stick(epsilon, fewer), &session)?;
             if answer.value.is_tight(digits) {
@@ -230,7 +230,7 @@ impl SumEvaluator {
     pub fn hockey_stick_by(&self, engine: &str, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         check_epsilon(epsilon)?;
         self.stop.check()?;
-        let session = Session::single(Limit::of(digits), &self.stop);
+        let session = Session::single(Limit::of_digits(digits), &self.stop);
         let request = Request::hockey_stick(epsilon, digits);
         let prepared = Prepared::new(self.contours(), &request)?;
         let named = self.engines.all.iter().find(|named| named.name() == engine);
@@ -299,11 +299,11 @@ impl SumEvaluator {
         !request.period().is_short() && self.splits.has_far_apart(request) && !is_listed()
     }
 
-    /// The same, quicker where many are requested: by a contour that requests close to one another share, where one serves. The answer
+    /// The hockey-stick divergence, quicker where many are requested: by a contour that requests close to one another share, where one serves. The answer
     /// has other last digits, and does not depend on other requests. The complement of an answer close to 1 may be less precise.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         check_epsilon(epsilon)?;
-        self.one_of_many(epsilon, digits, &Session::single(Limit::of(digits), &self.stop))
+        self.one_of_many(epsilon, digits, &Session::single(Limit::of_digits(digits), &self.stop))
     }
 
     fn one_of_many(&self, epsilon: &Rational, digits: u32, session: &Session) -> Result<Answer> {
@@ -362,7 +362,7 @@ impl SumEvaluator {
             return Err(Error::unsuitable("a tail under the other hypothesis, of one direction of a pair"));
         }
         let request = Request::new(functional, z, digits);
-        scheduler::enclose(&self.engines, &request, &Session::single(Limit::of(digits), &self.stop))
+        scheduler::enclose(&self.engines, &request, &Session::single(Limit::of_digits(digits), &self.stop))
     }
 
     /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else by

@@ -157,7 +157,7 @@ impl CommonContour {
         if digits > IN_TWOFOLDS {
             return Ok(None);
         }
-        self.shared.of(&self.sieved, epsilon, digits.max(IN_DOUBLES))
+        self.shared.kind(&self.sieved, epsilon, digits.max(IN_DOUBLES))
     }
 
     /// The sums of all units in doubles on such a contour.
@@ -222,7 +222,7 @@ impl CommonContour {
         let ln_share = ln_share(digits) - 9.0 * f64::from(attempt);
         let Some(kinds) = self.sieved.kinds(epsilon, ln_share, true, among)? else { return Ok(None) };
         let (bits, sums) = if digits <= IN_DOUBLES {
-            (BITS, self.sieved.trapezoid(&kinds, (), BITS, NearDouble::of))
+            (BITS, self.sieved.trapezoid(&kinds, (), BITS, NearDouble::of_ball))
         } else {
             let bits = precision::bits(digits, 40);
             (bits, self.sieved.trapezoid(&kinds, (), bits, |value: &ComplexTwofold| *value))

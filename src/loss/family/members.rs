@@ -73,15 +73,15 @@ fn each_group_once(members: &[Arc<LossSum>]) -> Result<(Vec<Group>, Vec<Vec<usiz
 impl Family {
     /// A family of at least one member.
     pub fn new(members: Vec<Arc<LossSum>>, units: Units) -> Result<Self> {
-        Family::of(members, units, None)
+        Family::of_members(members, units, None)
     }
 
     /// All pairs of at least one member, each with the same sum beside it.
     pub fn pairs_beside(members: Vec<Arc<LossSum>>, beside: &LossSum) -> Result<Self> {
-        Family::of(members, Units::Pairs, Some(beside.clone()))
+        Family::of_members(members, Units::Pairs, Some(beside.clone()))
     }
 
-    fn of(members: Vec<Arc<LossSum>>, units: Units, beside: Option<LossSum>) -> Result<Self> {
+    fn of_members(members: Vec<Arc<LossSum>>, units: Units, beside: Option<LossSum>) -> Result<Self> {
         let Some(first) = members.first() else { return Err(Error::EmptyComposition) };
         if members.len() > Pairs::MOST_MEMBERS {
             let expected = format!("at most {}", Pairs::MOST_MEMBERS);

@@ -60,13 +60,18 @@ impl Default for SharedKinds {
 
 impl SharedKinds {
     /// The contours that a request shares; `None` where none are shared.
-    pub(super) fn of(&self, family: &SievedFamily, epsilon: &Rational, digits: u32) -> Result<Option<Arc<SharedKind>>> {
+    pub(super) fn kind(
+        &self,
+        family: &SievedFamily,
+        epsilon: &Rational,
+        digits: u32,
+    ) -> Result<Option<Arc<SharedKind>>> {
         if !family.family.alike {
             return Ok(None);
         }
         let rho = family.family.rho().to_f64();
         let saddle = family.search(&family.question(epsilon, None)).saddle_point();
-        self.known.of(saddle, rho, digits, |cell| SharedKind::new(family, cell, digits))
+        self.known.value(saddle, rho, digits, |cell| SharedKind::new(family, cell, digits))
     }
 }
 
@@ -97,7 +102,7 @@ impl SharedKind {
         }
         let members = family.members_at(&kinds, (), bits, |value: &ComplexTwofold| *value);
         let doubles =
-            |of: &ByNode<ComplexTwofold>| of.iter().map(|(node, value)| (*node, NearDouble::of(value))).collect();
+            |of: &ByNode<ComplexTwofold>| of.iter().map(|(node, value)| (*node, NearDouble::of_ball(value))).collect();
         let in_doubles = members.values.iter().map(doubles).collect();
         let beside = family.factors_beside(&kinds, ());
         let kernels = kinds.iter().map(|kind| kernel(kind, beside.as_ref())).collect();
@@ -142,7 +147,7 @@ impl SharedKind {
                 powers.at(node).map_or(kernel, |power| Near::mul(kernel, power))
             };
             if in_doubles {
-                family.sums_of_kind(kind, &self.in_doubles, |node| NearDouble::of(&kernel(node)))
+                family.sums_of_kind(kind, &self.in_doubles, |node| NearDouble::of_ball(&kernel(node)))
             } else {
                 family.sums_of_kind(kind, &self.members.values, kernel)
             }

@@ -78,7 +78,7 @@ impl SampledSum {
 
     /// Upper bounds on how often a step is taken for sampled and is not, without its probability, and the reverse, with its probability: both summed over all steps.
     fn errors(&self) -> Option<[UpperBound; 2]> {
-        let mut sums = [(); 2].map(|()| UpperBound::of(&Enclosure::double(0.0, BITS)));
+        let mut sums = [(); 2].map(|()| UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)));
         for phase in &self.phases {
             let threshold = threshold(phase)?;
             let steps = Enclosure::rational(&Rational::from(phase.steps), BITS);
@@ -86,8 +86,8 @@ impl SampledSum {
             let tails = [threshold.clone(), 1 - threshold].map(|far| tail(&far, &phase.sigma2));
             let [taken, missed] = tails;
             sums = [
-                sums[0].add(&UpperBound::of(&taken.mul(&steps))),
-                sums[1].add(&UpperBound::of(&missed.mul(&steps).mul(&rate))),
+                sums[0].add(&UpperBound::of_enclosure(&taken.mul(&steps))),
+                sums[1].add(&UpperBound::of_enclosure(&missed.mul(&steps).mul(&rate))),
             ];
         }
         Some(sums)
@@ -108,13 +108,13 @@ impl SampledSum {
         let mut computed = 0_u32;
         for (above, sets) in all {
             if above <= Float::with_val(BITS, sum.lower() * &small) {
-                rest = rest.add(&UpperBound::of(&Enclosure::new(Float::new(BITS), above)));
+                rest = rest.add(&UpperBound::of_enclosure(&Enclosure::new(Float::new(BITS), above)));
             } else {
                 sum = sum.add(&sets.term(&epsilon, digits + 3)?);
                 computed += 1;
             }
         }
-        effort::spend(Effort::of(f64::from(computed), machine::PER_CLOSED_FORM));
+        effort::spend(Effort::of_steps(f64::from(computed), machine::PER_CLOSED_FORM));
         // S - e: what is left out of the sum is not negative, and missing from the lower end alone.
         let errors = errors[0].add(&errors[1]).into_float();
         let lower = Float::with_val_round(bits, sum.lower() - &errors, Round::Down).0;
@@ -144,7 +144,7 @@ impl SampledSum {
     /// All sets of a probability that matters, and an upper bound on that of the others; `None` for too many.
     fn sets(&self, bits: u32) -> Option<(Vec<Sets>, UpperBound)> {
         let real = |x: &Rational| Enclosure::rational(x, bits);
-        let mut rest = UpperBound::of(&Enclosure::double(0.0, BITS));
+        let mut rest = UpperBound::of_enclosure(&Enclosure::double(0.0, BITS));
         let none = Enclosure::double(1.0, bits);
         let mut all =
             vec![Sets { ways: none.clone(), ln_probability: Enclosure::double(0.0, bits), rho: self.rho.clone() }];
@@ -168,7 +168,7 @@ impl SampledSum {
                 let weight = sets.weight(BITS);
                 of_phase.push(sets);
                 if falls * 2_u32 <= 1 && *weight.upper() < Float::with_val(BITS, Float::i_exp(1, -(2 * bits as i32))) {
-                    rest = rest.add(&UpperBound::of(&weight));
+                    rest = rest.add(&UpperBound::of_enclosure(&weight));
                     break;
                 }
             }
@@ -209,7 +209,7 @@ impl Sets {
             return weight.upper().clone();
         }
         let exponent = far.mul(&far).div(&rho.times_power_of_two(2)).negate();
-        UpperBound::of(&weight).mul(&UpperBound::exp(&exponent)).into_float()
+        UpperBound::of_enclosure(&weight).mul(&UpperBound::exp(&exponent)).into_float()
     }
 
     /// What they add to S.

@@ -90,7 +90,7 @@ fn ln_of_ball<F: Arithmetic>(z: &F, precision: Precision<F>) -> F {
 
 impl Arithmetic for ComplexTwofold {
     fn real(value: &Enclosure, (): ()) -> TwofoldBall {
-        TwofoldBall::of(value)
+        TwofoldBall::of_enclosure(value)
     }
     fn double(x: f64, (): ()) -> TwofoldBall {
         TwofoldBall::double(x)
@@ -103,7 +103,7 @@ impl Arithmetic for ComplexTwofold {
     }
     type Powers = Powers;
     fn powers(factors: Vec<Self>, count: usize, length: Length, (): ()) -> Powers {
-        Powers::of(&factors, count, length)
+        Powers::of_factors(&factors, count, length)
     }
     fn sums(powers: &Powers, weights: Vec<Self>, count: usize, stop: &Stop) -> Result<Vec<Self>> {
         powers.sums(weights, count, stop)
@@ -112,7 +112,7 @@ impl Arithmetic for ComplexTwofold {
 
 impl Arithmetic for ComplexBall {
     fn real(value: &Enclosure, bits: u32) -> Ball {
-        Ball::of(value, bits)
+        Ball::of_enclosure(value, bits)
     }
     fn enclosure(value: &Ball) -> Enclosure {
         value.enclosure()

@@ -56,9 +56,10 @@ impl<'a> Factors<'a> {
         };
         let parts = sum.parts.iter().map(norm).collect::<Result<Vec<_>>>()?;
         let (losses, missing) = match &sum.others {
-            None => {
-                (vec![(Rational::new(), Enclosure::double(1.0, bits))], UpperBound::of(&Enclosure::double(0.0, BITS)))
-            }
+            None => (
+                vec![(Rational::new(), Enclosure::double(1.0, bits))],
+                UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)),
+            ),
             Some(others) => {
                 let cut = (-ln_small / std::f64::consts::LN_2 + GUARD).clamp(GUARD, 1e5) as u32;
                 uniform::listed(others, c, cut, bits)?
@@ -76,8 +77,8 @@ impl<'a> Factors<'a> {
         let real = |x: &Rational, bits| Enclosure::rational(x, bits);
         let mut ln_scale = real(&Rational::from(c * &reach), bits);
         // |M(c + i t)| <= M(c), for the listed losses and for each part.
-        let zero = || UpperBound::of(&Enclosure::double(0.0, BITS));
-        let mut most = listed.iter().fold(zero(), |sum, (_, weight)| sum.add(&UpperBound::of(weight)));
+        let zero = || UpperBound::of_enclosure(&Enclosure::double(0.0, BITS));
+        let mut most = listed.iter().fold(zero(), |sum, (_, weight)| sum.add(&UpperBound::of_enclosure(weight)));
         for Factor { part, norm } in &parts {
             let copies = Rational::from(part.copies);
             let ln_norm = real(norm, bits).ln().mul(&real(&copies, bits));
@@ -166,7 +167,7 @@ mod tests {
     /// That of the samples alone in doubles, for an epsilon of either sign: 1 - exp(x) + exp(x) times that of -x in the other direction.
     fn alone(direction: Direction, epsilon: f64) -> f64 {
         let at = |direction, x: f64| delta(&samples(), direction, &rational::from_f64(x).unwrap(), 12).approximate();
-        let [own, other] = direction.of([[Direction::Remove, Direction::Add], [Direction::Add, Direction::Remove]]);
+        let [own, other] = direction.pick([[Direction::Remove, Direction::Add], [Direction::Add, Direction::Remove]]);
         match epsilon >= 0.0 {
             true => at(own, epsilon),
             false => -libm::expm1(epsilon) + libm::exp(epsilon) * at(other, -epsilon),

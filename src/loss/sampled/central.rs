@@ -48,8 +48,8 @@ pub(super) struct CentralMoments {
 }
 
 impl CentralMoments {
-    /// Of these phases, and of continuous Gaussian noise of this rho. Of no order where samples are not rare.
-    pub(super) fn of(phases: &[Phase], rho: &Rational) -> Self {
+    /// The central moments of these phases, and of continuous Gaussian noise of this rho. Of no order where samples are not rare.
+    pub(super) fn of_phases(phases: &[Phase], rho: &Rational) -> Self {
         let none = CentralMoments { moments: Vec::new() };
         let variance = libm::expm1(2.0 * rho.to_f64() + phases.iter().map(ln_of_square_approx).sum::<f64>());
         let is_rare = variance > 0.0 && variance <= MOST_VARIANCE && phases.len() <= MOST_PHASES;
@@ -182,7 +182,7 @@ mod tests {
             [("0.01", "4", 100, "0"), ("0.001", "1", 1, "0"), ("0.001", "1", 300, "1/1000"), ("1/3", "16", 1, "0")]
         {
             let (phase, rho) = (phase(rate, sigma2, steps), parse(rho).unwrap());
-            let moments = CentralMoments::of(std::slice::from_ref(&phase), &rho);
+            let moments = CentralMoments::of_phases(std::slice::from_ref(&phase), &rho);
             let deviation = moments.moments[0].1.upper().to_f64().sqrt();
             let sum = SampledSum::new([phase], rho);
             for times in [0.0, 0.3, 1.0, 3.0] {
@@ -200,7 +200,7 @@ mod tests {
     /// E[(r - 1)^2] = prod (1 + g^2 (exp(1 / s2) - 1)) - 1, of very rare samples too.
     #[test]
     fn the_variance_has_its_digits() {
-        let moments = CentralMoments::of(&[phase("1e-6", "1", 1000)], &Rational::new());
+        let moments = CentralMoments::of_phases(&[phase("1e-6", "1", 1000)], &Rational::new());
         let variance = libm::expm1(1000.0 * libm::log1p(1e-12 * libm::expm1(1.0)));
         assert!((moments.moments[0].1.approximate() / variance - 1.0).abs() < 1e-10);
         // (M - 4 delta^2) / (4 delta) is the a at which the bound by the variance is delta.

@@ -68,7 +68,7 @@ pub(super) fn enclose(
     let mut wanted = f64::from(shared(digits)) + 1.0;
     for attempt in 0..4 {
         let Some(plan) = request.search().plan(wanted) else { break };
-        let strands = Kept::of(sum)?.strands(&request.search(), &plan.course)?;
+        let strands = Kept::of_sum(sum)?.strands(&request.search(), &plan.course)?;
         let kind = request.kind(&strands, digits, attempt > 0);
         let seconds = seconds(sum, &plan.course, &strands, kind);
         if seconds > machine::MOST_OF_SAMPLES {
@@ -119,13 +119,13 @@ pub(super) fn ln_approx(
     let Some(plan) = request.search().plan(f64::from(SHARED_DIGITS) + 1.0) else {
         return Ok(request.search().plan(1.0).map_or(f64::NEG_INFINITY, |plan| plan.ln_estimate));
     };
-    let strands = Kept::of(sum)?.strands(&request.search(), &plan.course)?;
+    let strands = Kept::of_sum(sum)?.strands(&request.search(), &plan.course)?;
     let kind = request.kind(&strands, SHARED_DIGITS, false);
     if seconds(sum, &plan.course, &strands, kind) > machine::MOST_OF_SAMPLES {
         return Ok(plan.ln_estimate);
     }
     // An approximation is one of several on nearly the same course.
-    effort::spend(Effort::of(plan.course.nodes as f64, machine::PER_ROUGH_NODE));
+    effort::spend(Effort::of_steps(plan.course.nodes as f64, machine::PER_ROUGH_NODE));
     let value = match request.along(&plan.course, &strands, kind) {
         Err(error) if error.is_beyond_reach() => return Ok(plan.ln_estimate),
         along => request.sum_of_nodes(&plan.course, &*along?),
@@ -216,7 +216,7 @@ impl Request<'_> {
 
     fn along(&self, course: &Course, strands: &[StrandPlan], kind: Kind) -> Result<Arc<Along>> {
         let (sum, direction) = (self.sum, self.direction);
-        Kept::of(sum)?.along(&Moments { sum, direction, course: *course, strands, stop: self.stop }, kind)
+        Kept::of_sum(sum)?.along(&Moments { sum, direction, course: *course, strands, stop: self.stop }, kind)
     }
 
     /// By one contour.
@@ -226,7 +226,7 @@ impl Request<'_> {
         let (ln_scale, total) = self.sum_of_nodes(course, &along);
         let scale = ln_scale.exp();
         let rounded = scale.mul(&total);
-        let beyond = UpperBound::of(&scale).mul(&along.beyond).into_float();
+        let beyond = UpperBound::of_enclosure(&scale).mul(&along.beyond).into_float();
         let alias = self.alias(plan)?.into_float();
         let missing = along.missing.mul(&self.psi(course.c)?).into_float();
         // The sum is the answer, and terms that are not negative, and less than `beyond` in size that is not summed.
@@ -299,7 +299,7 @@ impl Request<'_> {
             // psi(c') sum over m >= 1 of exp(-|c - c'| m Y)
             let apart = double(c).sub(&double(other));
             let apart = apart.max(&apart.clone().negate()).mul(&period);
-            let psi = if other == 0.0 { UpperBound::of(&double(1.0)) } else { self.psi(other)? };
+            let psi = if other == 0.0 { UpperBound::of_enclosure(&double(1.0)) } else { self.psi(other)? };
             Ok(psi.mul(&UpperBound::of_geometric(&apart)))
         };
         Ok(series(plan.left)?.add(&series(plan.right)?))
@@ -307,7 +307,7 @@ impl Request<'_> {
 
     /// Upper bound on M(c) exp(-c eps).
     fn psi(&self, c: f64) -> Result<UpperBound> {
-        let ln_moment = Kept::of(self.sum)?.ln_moment_above(self.sum, self.direction, c)?;
+        let ln_moment = Kept::of_sum(self.sum)?.ln_moment_above(self.sum, self.direction, c)?;
         let c_epsilon = rational::from_f64(c)? * self.epsilon;
         Ok(UpperBound::exp(&ln_moment.sub(&Enclosure::rational(&c_epsilon, BITS))))
     }

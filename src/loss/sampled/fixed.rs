@@ -138,8 +138,8 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// Of factors z with |z| <= 1, for this number of powers.
-    pub(super) fn of(factors: &[ComplexTwofold], count: usize, length: Length) -> Powers {
+    /// The powers of factors z with |z| <= 1, for this number of powers.
+    pub(super) fn of_factors(factors: &[ComplexTwofold], count: usize, length: Length) -> Powers {
         /// Powers of a block: more take more memory, fewer more products of the terms.
         const BLOCK: usize = 64;
         let one = ComplexTwofold::of_parts(Twofold::double(1.0), Twofold::double(0.0), 0.0);
@@ -226,7 +226,7 @@ mod tests {
             states.iter_mut().zip(&factors).for_each(|(state, factor)| *state = state.mul(factor));
         }
         for (length, most) in [(Length::Short, 1e-14), (Length::Long, 1e-26)] {
-            let sums = Powers::of(&factors, COUNT, length);
+            let sums = Powers::of_factors(&factors, COUNT, length);
             let sums = sums.sums(weights.clone(), COUNT, &Stop::default()).unwrap();
             assert_eq!(sums.len(), COUNT);
             for (sum, truth) in sums.iter().zip(&truth) {
@@ -243,10 +243,10 @@ mod tests {
     fn numbers_out_of_range_prove_nothing() {
         let one = ComplexTwofold::new(TwofoldBall::ratio(1, 1, ()), TwofoldBall::ratio(0, 1, ()));
         let huge = one.scale(&TwofoldBall::ratio(5, 1, ()));
-        let powers = Powers::of(&[huge], 3, Length::Short);
+        let powers = Powers::of_factors(&[huge], 3, Length::Short);
         assert!(powers.sums(vec![one], 3, &Stop::default()).unwrap()[1].radius().is_infinite());
         let unknown = ComplexTwofold::of_parts(Twofold::double(f64::NAN), Twofold::double(0.0), 0.0);
-        let powers = Powers::of(&[one], 3, Length::Long);
+        let powers = Powers::of_factors(&[one], 3, Length::Long);
         assert!(powers.sums(vec![unknown], 3, &Stop::default()).unwrap().iter().all(|sum| !sum.radius().is_finite()));
     }
 }

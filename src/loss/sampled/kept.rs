@@ -101,7 +101,7 @@ const MOST_BOUNDS: usize = 256;
 
 impl Kept {
     /// Those of a sum, which does not know their types.
-    pub(super) fn of(sum: &SampledSum) -> Result<&Kept> {
+    pub(super) fn of_sum(sum: &SampledSum) -> Result<&Kept> {
         let kept = sum.kept.get_or_init(|| Box::new(Kept::default()));
         kept.downcast_ref().ok_or_else(|| Error::fault("what is kept of samples has another type"))
     }
@@ -188,7 +188,8 @@ impl Moments<'_> {
             self.multiply(&mut products, (strand, plan, *ln_above), &p, (precision, bits, length))?;
         }
         let mut all = self.with_kernel(products, &c, precision);
-        let (mut beyond, mut missing) = (self.beyond(&p, &lines)?, UpperBound::of(&Enclosure::double(0.0, BITS)));
+        let (mut beyond, mut missing) =
+            (self.beyond(&p, &lines)?, UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)));
         if let Some(beside) = &self.sum.beside {
             let factors = Factors::new(beside, &c, self.course.ln_small, bits)?;
             factors.multiply(&mut all, self.course.h, precision)?;
@@ -259,7 +260,7 @@ impl Moments<'_> {
         let double = |x: f64| Enclosure::double(x, BITS);
         let fall = double(height).mul(&double(height)).mul(&Enclosure::rational(&self.sum.rho, BITS)).negate();
         let kernel = Enclosure::pi(BITS).mul(&double(height)).recip();
-        let mut bound = UpperBound::exp(&fall).mul(&UpperBound::of(&kernel));
+        let mut bound = UpperBound::exp(&fall).mul(&UpperBound::of_enclosure(&kernel));
         for (strand, plan, ln_above) in lines {
             let moduli = plan.beyond.moduli(strand, p, [plan.ln_norm, *ln_above], height)?;
             for (modulus, (_, steps)) in moduli.into_iter().zip(&strand.members) {

@@ -113,7 +113,7 @@ impl Grid {
         let periods = Enclosure::pi(BITS).mul(&double(2.0 * self.half_width)).div(&double(self.step));
         let rule = UpperBound::exp(&ln_b.add(&double(ln_above)))
             .mul(&UpperBound::of_geometric(&periods))
-            .mul(&UpperBound::of(&double(2.0)));
+            .mul(&UpperBound::of_enclosure(&double(2.0)));
         // Beyond the last nodes the terms are below exp(u(v)) with u(v) = (theta^2 - v^2) s2 / 2 + growth, and fall geometrically.
         let growth = match is_negative {
             // r >= 1 - g, and |r| >= cos(theta / 2) r.
@@ -130,7 +130,7 @@ impl Grid {
             // u(v + d) - u(v) <= -v d s2 + slope d
             let falls = size.mul(&s2).sub(slope).mul(&double(self.step));
             // sum of q^k = 1 + 1 / (1 / q - 1)
-            let series = UpperBound::of(&one).add(&UpperBound::of_geometric(&falls));
+            let series = UpperBound::of_enclosure(&one).add(&UpperBound::of_geometric(&falls));
             Ok(UpperBound::exp(&u).mul(&series))
         };
         let mut tails = tail(self.from - 1, &double(0.0))?;
@@ -141,7 +141,10 @@ impl Grid {
             tails = tails.add(&tail(self.to + 1, &double(0.0))?);
         }
         let density = double(self.step).mul(&s2.div(&Enclosure::pi(BITS).mul(&double(2.0))).sqrt());
-        let all = rule.add(&tails.mul(&UpperBound::of(&density))).mul(&UpperBound::of(&norm)).into_float();
+        let all = rule
+            .add(&tails.mul(&UpperBound::of_enclosure(&density)))
+            .mul(&UpperBound::of_enclosure(&norm))
+            .into_float();
         Ok(Enclosure::new(all.clone(), all).ln_above())
     }
 
@@ -157,7 +160,8 @@ impl Grid {
         if far.is_nan() || far > MOST_FAR {
             return Err(Error::NotFinite { value: far });
         }
-        let (mut sum, mut first, last) = (UpperBound::of(&Enclosure::double(0.0, BITS)), self.to + 1, far as i64);
+        let (mut sum, mut first, last) =
+            (UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)), self.to + 1, far as i64);
         while first < last {
             // Farther from the mean by this factor.
             let mean = 0.5 / (strand.most.to_f64() * self.step);
@@ -168,7 +172,7 @@ impl Grid {
             let ln_r = rest.add(&rate.mul(&high.exp())).ln();
             let u = theta.mul(&theta).sub(&low.mul(&low)).mul(&s2).mul(&half).add(&ln_r.mul(&real(p)));
             let count = Enclosure::rational(&Rational::from(next - first), BITS);
-            sum = sum.add(&UpperBound::exp(&u).mul(&UpperBound::of(&count)));
+            sum = sum.add(&UpperBound::exp(&u).mul(&UpperBound::of_enclosure(&count)));
             first = next;
         }
         Ok((sum, first))
@@ -337,7 +341,7 @@ impl Grid {
             });
             // The sum of non-negative numbers, and their underflows.
             let sum = sum * (1.0 + 1e-9) + f64::MIN_POSITIVE * self.len();
-            UpperBound::of(&Enclosure::double(sum, BITS)).add(&error)
+            UpperBound::of_enclosure(&Enclosure::double(sum, BITS)).add(&error)
         };
         Ok(strand.members.iter().map(of).collect())
     }
@@ -369,7 +373,7 @@ pub(super) fn ln_moment_above(phase: &Phase, table: &Table, p: &Rational) -> Res
     let ln_jensen = ln_jensen(phase, p).upper().to_f64_round(Round::Up);
     let (near, ln_norm) = (p.to_f64(), table.ln_moment(p.to_f64()));
     let ln_relative = -libm::log(phase.steps as f64) - 5.0;
-    let strand = Strand::of(phase);
+    let strand = Strand::of_phase(phase);
     let grid = Grid::choose_by(&strand, near, ln_jensen, [0.0, half_width(phase, near)], ln_norm + ln_relative);
     let moment = match grid.moments::<ComplexTwofold>(&strand, p, [ln_norm, ln_jensen], (), MOMENT_BITS) {
         Err(error) if error.is_beyond_reach() => return Ok(ln_jensen),

@@ -34,11 +34,11 @@ pub(crate) struct Strand {
 
 impl Strand {
     /// One phase.
-    pub(crate) fn of(phase: &Phase) -> Self {
+    pub(crate) fn of_phase(phase: &Phase) -> Self {
         Strand { least: phase.clone(), most: phase.sigma2.clone(), members: vec![(phase.sigma2.clone(), phase.steps)] }
     }
 
-    /// Of phases in the order of their rates and variances.
+    /// The strands of phases in the order of their rates and variances.
     pub(crate) fn all(phases: &[Phase]) -> Vec<Strand> {
         let mut all: Vec<Strand> = Vec::new();
         for phase in phases {
@@ -53,7 +53,7 @@ impl Strand {
                     strand.most.clone_from(&phase.sigma2);
                     strand.members.push((phase.sigma2.clone(), phase.steps));
                 }
-                None => all.push(Strand::of(phase)),
+                None => all.push(Strand::of_phase(phase)),
             }
         }
         all

@@ -47,7 +47,7 @@ impl PartialEq for SampledSum {
 impl Eq for SampledSum {}
 
 impl SampledSum {
-    /// Of these phases and of continuous Gaussian noise of this rho. A rate of one is no sampling.
+    /// The sampled sum of these phases and of continuous Gaussian noise of this rho. A rate of one is no sampling.
     pub(crate) fn new(phases: impl IntoIterator<Item = Phase>, mut rho: Rational) -> Self {
         let mut sampled: Vec<Phase> = Vec::new();
         for phase in phases {
@@ -172,7 +172,7 @@ impl SampledSum {
     }
 
     fn central(&self) -> &CentralMoments {
-        self.central.get_or_init(|| CentralMoments::of(&self.dominating(), &self.rho))
+        self.central.get_or_init(|| CentralMoments::of_phases(&self.dominating(), &self.rho))
     }
 
     /// Upper bound on both directions by central moments, where samples are rare.

@@ -103,7 +103,7 @@ impl Smoothed {
             let of = Distances::new(&parts.fine, &target);
             let mut near: Vec<Near> = Vec::new();
             close.each_within(&target, &looked_at, stop, &mut |multiples| {
-                let distance = of.of(&multiples);
+                let distance = of.distance(&multiples);
                 let ln_most = ln_mass + ln_most(&close, &multiples, of.approximate(&distance), s);
                 near.push(Near { listed: index, multiples, distance, ln_most });
             })?;

@@ -234,7 +234,7 @@ impl Smoothed {
         let count = libm::log((kept as f64).max(1.0));
         let exact = |point: &Point| {
             let (atom, distances) = (&listed[point.listed], &distances[point.listed]);
-            let distance = distances.exact(&distances.of(&point.multiples));
+            let distance = distances.exact(&distances.distance(&point.multiples));
             if distance.clone().abs() >= look.half {
                 return None;
             }

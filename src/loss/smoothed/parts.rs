@@ -79,7 +79,7 @@ impl Distances {
     }
 
     /// The target less the sum of these multiples, in units of one over the denominator.
-    pub(super) fn of(&self, multiples: &[i64]) -> Integer {
+    pub(super) fn distance(&self, multiples: &[i64]) -> Integer {
         self.steps.iter().zip(multiples).fold(self.target.clone(), |rest, (step, x)| rest - step * x)
     }
 

@@ -118,8 +118,8 @@ impl Cell {
         // The rounding errors of the n-th coefficient grow as the n-th of exp(v h + h^2 / 2) at most, and h is at most 1 / (2 CELLS).
         let most = of_full.terms.max(of_quick.terms);
         let coefficients = taylor(k, &middle, most, full + 64);
-        let quick = coefficients[..of_quick.terms].iter().map(TwofoldBall::of).collect();
-        let balls = coefficients[..of_full.terms].iter().map(|x| Ball::of(x, full)).collect();
+        let quick = coefficients[..of_quick.terms].iter().map(TwofoldBall::of_enclosure).collect();
+        let balls = coefficients[..of_full.terms].iter().map(|x| Ball::of_enclosure(x, full)).collect();
         Cell {
             quick: Polynomial { coefficients: quick, rest: of_quick.bound(k, &middle) },
             full: Polynomial { coefficients: balls, rest: of_full.bound(k, &middle) },

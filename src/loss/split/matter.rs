@@ -179,7 +179,7 @@ mod tests {
         let mut few = 0;
         for above in ["3.3", "17", "31.2", "77"] {
             let epsilon = parse(above).unwrap() + sum.rho();
-            let answer = split.hockey_stick(&epsilon, 12, machine::FINER_LIST, &Session::of(12)).unwrap();
+            let answer = split.hockey_stick(&epsilon, 12, machine::FINER_LIST, &Session::of_digits(12)).unwrap();
             let listed = atoms.hockey_stick(&epsilon, 14).unwrap();
             assert!(answer.met && answer.value.overlaps(&listed.value), "{above}: {answer:?} {listed:?}");
             for complement in [false, true] {

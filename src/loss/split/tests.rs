@@ -38,7 +38,8 @@ fn conditioning_agrees_with_enumeration() {
                 if *listed.value.upper() == 0 {
                     continue;
                 }
-                let answer = split.hockey_stick(&epsilon, digits, machine::FINER_LIST, &Session::of(12)).unwrap();
+                let answer =
+                    split.hockey_stick(&epsilon, digits, machine::FINER_LIST, &Session::of_digits(12)).unwrap();
                 assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
                 assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
                 asked += answer.proof.count("evaluated").unwrap();
@@ -48,7 +49,7 @@ fn conditioning_agrees_with_enumeration() {
                 assert!(*rest.upper() > 0.5 || rest.is_tight(digits), "{groups:?} {epsilon}: {answer:?}");
                 let exact = listed.value.ln().approximate();
                 if let Some(ln) = split
-                    .ln_hockey_stick_approx(&epsilon, machine::FINER_LIST, &Session::of(12))
+                    .ln_hockey_stick_approx(&epsilon, machine::FINER_LIST, &Session::of_digits(12))
                     .filter(|_| digits >= 12)
                 {
                     assert!((ln - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{epsilon}: {ln} {exact}");
@@ -75,7 +76,7 @@ fn every_conditioning_agrees_with_the_others() {
             let epsilon = parse(epsilon).unwrap();
             assert!(split.seconds(&epsilon, 12).is_some());
             let (answer, listed) = (
-                split.hockey_stick(&epsilon, 12, machine::FINER_LIST, &Session::of(12)).unwrap(),
+                split.hockey_stick(&epsilon, 12, machine::FINER_LIST, &Session::of_digits(12)).unwrap(),
                 atoms.hockey_stick(&epsilon, 14).unwrap(),
             );
             assert!(answer.met && answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
@@ -114,7 +115,7 @@ fn no_more_digits_are_requested_of_groups_that_contribute_little() {
     // Twenty steps of the second group above the likeliest loss of the first.
     for epsilon in ["160501.01", "160501.1", "160579.9"] {
         let epsilon = parse(epsilon).unwrap();
-        let answer = split.hockey_stick(&epsilon, 8, machine::FINER_LIST, &Session::of(12)).unwrap();
+        let answer = split.hockey_stick(&epsilon, 8, machine::FINER_LIST, &Session::of_digits(12)).unwrap();
         let magnitude = answer.value.ln().approximate() / std::f64::consts::LN_10;
         assert!(answer.met && (-400.0..-290.0).contains(&magnitude), "{epsilon}: {answer:?}");
         assert!(MOST.load(Relaxed) <= 12, "{MOST:?}");
@@ -128,7 +129,7 @@ fn continuous_noise_serves_as_the_remaining_group() {
     let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
     for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
         let epsilon = parse(epsilon).unwrap();
-        let answer = split.hockey_stick(&epsilon, 30, machine::FINER_LIST, &Session::of(12)).unwrap();
+        let answer = split.hockey_stick(&epsilon, 30, machine::FINER_LIST, &Session::of_digits(12)).unwrap();
         assert!(answer.met, "{epsilon}: {answer:?}");
         let other = contour.by_contour(&epsilon, 6).unwrap();
         assert!(answer.value.overlaps(&other.value), "{epsilon}: {answer:?} {other:?}");

@@ -46,7 +46,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn of(sum: &UniformSum, epsilon: f64) -> Place {
+    pub(super) fn of_sum(sum: &UniformSum, epsilon: f64) -> Place {
         let height = |c: f64| sum.ln_mgf_approx(c) - c * epsilon - libm::log(c) - libm::log1p(c);
         let ln_c = golden_section([-40.0, 60.0], 39, |ln_c| height(libm::exp(ln_c)));
         // Of few bits, so that it is a short number.
@@ -223,7 +223,7 @@ impl Request<'_> {
     /// norms w of the factors.
     fn total(&self, plan: &Plan, c: &Rational, bits: u32, stop: &Stop) -> Result<(Enclosure, Ball)> {
         let factors = self.sum.parts.len() + self.list.losses.len();
-        effort::spend(Effort::of(plan.nodes as f64 * factors as f64, machine::PER_UNIFORM_FACTOR));
+        effort::spend(Effort::of_steps(plan.nodes as f64 * factors as f64, machine::PER_UNIFORM_FACTOR));
         let number = |x: &Rational| Ball::rational(x, bits);
         let h = exact(plan.h)?;
         let own = self.sum.parts.iter().map(|part| Rational::from(&part.one.largest * part.copies));
@@ -239,7 +239,7 @@ impl Request<'_> {
         let weighted = |(loss, p): &(Rational, Enclosure)| {
             let away = Rational::from(loss - &first);
             let weight = p.mul(&Enclosure::rational(&Rational::from(c * &away), bits).exp());
-            (away, Ball::of(&weight, bits))
+            (away, Ball::of_enclosure(&weight, bits))
         };
         let listed: Vec<(Rational, Ball)> = self.list.losses.iter().map(weighted).collect();
         // exp(i t (reach + rho (1 + 2 c)))
@@ -299,7 +299,7 @@ impl Request<'_> {
         for part in &self.sum.parts {
             ln = ln.add(&self.ln_modulus(part, c, height));
         }
-        Ok(UpperBound::exp(&ln).mul(&UpperBound::of(&kernel)))
+        Ok(UpperBound::exp(&ln).mul(&UpperBound::of_enclosure(&kernel)))
     }
 }
 

@@ -75,8 +75,8 @@ impl UniformSum {
         if self.largest_loss().is_some_and(|largest| *epsilon >= largest) {
             return Ok(Answer::no_loss_as_large());
         }
-        let place = contour::Place::of(self, epsilon.to_f64());
-        let limit = Limit::of(digits);
+        let place = contour::Place::of_sum(self, epsilon.to_f64());
+        let limit = Limit::of_digits(digits);
         let mut best: Option<Answer> = None;
         // A contour that does not reach the precision is not made longer.
         let (mut more, mut ends) = (0, false);
@@ -123,7 +123,7 @@ impl UniformSum {
         digits: u32,
         more: u32,
     ) -> Result<Answer> {
-        effort::spend(Effort::of(self.products(list), machine::PER_UNIFORM_PRODUCT));
+        effort::spend(Effort::of_steps(self.products(list), machine::PER_UNIFORM_PRODUCT));
         let small = (-place.ln_estimate / std::f64::consts::LN_2).clamp(0.0, 1e6) as u32;
         let bits = precision::bits(digits + 3 * more, 64) + 2 * self.count() as u32 + small;
         let value = residues::enclose(self, &list.losses, epsilon, bits);
@@ -150,7 +150,7 @@ impl UniformSum {
             let one = Enclosure::double(1.0, bits);
             return Ok(List {
                 losses: vec![(Rational::new(), one)],
-                truncated: UpperBound::of(&Enclosure::double(0.0, BITS)),
+                truncated: UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)),
             });
         };
         let c = place.exact()?;
@@ -182,5 +182,5 @@ pub(in crate::loss) fn listed(
     }
     let coarse = Coarse::new(others, c, cut)?;
     let losses = coarse.losses(c, bits).into_iter().map(|atom| (atom.loss, atom.p)).collect();
-    Ok((losses, UpperBound::of(&Enclosure::new(Float::new(BITS), coarse.missing))))
+    Ok((losses, UpperBound::of_enclosure(&Enclosure::new(Float::new(BITS), coarse.missing))))
 }

@@ -62,7 +62,7 @@ impl Part {
 
 impl UniformSum {
     /// The losses of one direction of these terms, those on no lattice rounded; `None` where no term has such losses.
-    pub(crate) fn of(terms: &[Group], rounding: Rounding, direction: Direction) -> Result<Option<Self>> {
+    pub(crate) fn of_terms(terms: &[Group], rounding: Rounding, direction: Direction) -> Result<Option<Self>> {
         let sum = Self::collected(terms, rounding, direction)?;
         Ok(if sum.parts.is_empty() { None } else { Some(sum) })
     }

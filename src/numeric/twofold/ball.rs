@@ -99,7 +99,7 @@ impl TwofoldBall {
     }
 
     /// A ball that contains an enclosure.
-    pub(crate) fn of(value: &Enclosure) -> Self {
+    pub(crate) fn of_enclosure(value: &Enclosure) -> Self {
         let bits = value.lower().prec().max(value.upper().prec()) + 2;
         let middle = Float::with_val(bits, value.lower() + value.upper()) / 2;
         TwofoldBall::near(&middle, Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0.to_f64())
@@ -217,7 +217,7 @@ impl Real for TwofoldBall {
 }
 
 impl ComplexTwofold {
-    /// Of these parts of the midpoint, and this radius.
+    /// The complex twofold of these parts of the midpoint, and this radius.
     pub(crate) fn of_parts(re: Twofold, im: Twofold, radius: f64) -> Self {
         ComplexTwofold { re, im, radius: outward(radius) }
     }
@@ -371,7 +371,7 @@ mod tests {
         {
             let near = TwofoldBall::rational(&value, ()).enclosure();
             assert!(near.contains(&value) && near.is_tight(30), "{value}: {near:?}");
-            let of = TwofoldBall::of(&Enclosure::rational(&value, 90)).enclosure();
+            let of = TwofoldBall::of_enclosure(&Enclosure::rational(&value, 90)).enclosure();
             assert!(of.contains(&value) && of.is_tight(26), "{value}: {of:?}");
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     numeric::rational::parse,
 };
 
-fn of(release: &str) -> Subject {
+fn subject(release: &str) -> Subject {
     Subject { release: Some(Release::find(release).unwrap()), ..Subject::default() }
 }
 
@@ -13,7 +13,7 @@ fn a_subject_of_nothing_and_of_unknown_or_repeated_levels_is_refused() {
     assert!(matches!(Subject::default().resolve(), Err(Error::EmptyComposition)));
     let named = |levels: &[&str]| Subject {
         levels: levels.iter().map(|name| name.to_string()).collect(),
-        ..of("su-su-wang-2025")
+        ..subject("su-su-wang-2025")
     };
     assert!(matches!(named(&["Moon"]).resolve(), Err(Error::Unknown { kind: "level", .. })));
     let twice = named(&["State", "State"]).resolve().unwrap_err().to_string();
@@ -21,7 +21,7 @@ fn a_subject_of_nothing_and_of_unknown_or_repeated_levels_is_refused() {
     let budget_only = Release::parse(include_str!("../../../tests/common/budget-only.toml"), "f").unwrap();
     let budget_only = Subject { release: Some(budget_only), ..Subject::default() };
     assert!(matches!(budget_only.resolve(), Err(Error::BudgetOnly { .. })));
-    assert!(Subject { group: u64::MAX, ..of("su-su-wang-2025") }.resolve().is_err());
+    assert!(Subject { group: u64::MAX, ..subject("su-su-wang-2025") }.resolve().is_err());
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn derived_subjects_and_parts_are_those_of_their_compositions() {
     let singles = vec!["5x10@2".parse().unwrap(), Counts::parse_discrete_laplace("0.1x3").unwrap()];
     for (name, levels) in [("dhc-units-us", vec![]), ("pl94-persons-us", vec!["State", "County"])] {
         let levels = levels.into_iter().map(String::from).collect();
-        let subject = Subject { levels, group: 2, singles: singles.clone(), ..of(name) };
+        let subject = Subject { levels, group: 2, singles: singles.clone(), ..subject(name) };
         let whole = subject.clone().resolve().unwrap();
         let thrice = subject.repeated(3).unwrap().resolve().unwrap();
         assert_eq!(thrice.total.counts(), whole.total.repeated(3).unwrap().counts());
@@ -52,8 +52,9 @@ fn derived_subjects_and_parts_are_those_of_their_compositions() {
 #[test]
 fn counts_given_one_by_one_are_composed_with_every_path_and_relation() {
     let single: Counts = "5x10".parse().unwrap();
-    let with =
-        |neighbors| Subject { singles: vec![single.clone()], neighbors, ..of("pl94-persons-us") }.resolve().unwrap();
+    let with = |neighbors| {
+        Subject { singles: vec![single.clone()], neighbors, ..subject("pl94-persons-us") }.resolve().unwrap()
+    };
     let (bounded, add) = (with(None), with(Some(Neighbors::AddRemove)));
     assert_eq!((bounded.neighbors, add.neighbors), (Neighbors::Bounded, Neighbors::AddRemove));
     assert_eq!((bounded.worst().unwrap().count(), add.worst().unwrap().count()), (136, 16));
@@ -73,7 +74,7 @@ fn counts_given_one_by_one_are_composed_with_every_path_and_relation() {
 fn queries_add_up_to_their_levels_and_repetitions_multiply() {
     let singles: Vec<Counts> = vec!["5x10@2".parse().unwrap(), Counts::parse_discrete_laplace("0.1x3").unwrap()];
     let of = |release: &str, repeat, group, neighbors| {
-        Subject { singles: singles.clone(), repeat, group, neighbors, ..of(release) }.resolve().unwrap()
+        Subject { singles: singles.clone(), repeat, group, neighbors, ..subject(release) }.resolve().unwrap()
     };
     let once = of("dhc-units-us", 1, 1, None);
     for (release, neighbors) in [("dhc-units-us", None), ("pl94-persons-us", Some(Neighbors::AddRemove))] {
@@ -89,7 +90,7 @@ fn queries_add_up_to_their_levels_and_repetitions_multiply() {
     let thrice = of("dhc-units-us", 3, 1, None);
     assert_eq!(**thrice.total.rho(), Rational::from(&**once.total.rho() * 3_u32));
     assert_eq!(Account::rho(&thrice.whole), Rational::from(&*Account::rho(&once.whole) * 3_u32));
-    assert!(Subject { repeat: 0, ..self::of("dhc-units-us") }.resolve().is_err());
+    assert!(Subject { repeat: 0, ..self::subject("dhc-units-us") }.resolve().is_err());
     let noisier = once.with_noise_times(&Rational::from(2)).unwrap();
     assert_eq!(noisier.queries[0].composition.counts()[0], noisier.queries[0].counts);
 }
@@ -115,7 +116,8 @@ fn counts_are_taken_twice_under_bounded_neighbors_unless_they_are_given_for_thes
     assert!(of(true, None).is_err() && of(false, None).unwrap().taken == 1);
     let beside = |release: &str| {
         let singles = vec!["5x2".parse().unwrap()];
-        Subject { singles, counts_as_given: true, neighbors: Some(Neighbors::Bounded), ..self::of(release) }.resolve()
+        Subject { singles, counts_as_given: true, neighbors: Some(Neighbors::Bounded), ..self::subject(release) }
+            .resolve()
     };
     // Beside every pair of block paths they count once.
     let paths = beside("pl94-units-us").unwrap();
@@ -123,7 +125,7 @@ fn counts_are_taken_twice_under_bounded_neighbors_unless_they_are_given_for_thes
     assert_eq!(worst.beside().unwrap().counts()[0].count, 2);
     let mixed = beside("su-su-wang-2025").unwrap();
     assert_eq!(mixed.levels.last().unwrap().total.counts()[0].count, 2);
-    assert!(Subject { counts_as_given: true, ..self::of("su-su-wang-2025") }.resolve().is_err());
+    assert!(Subject { counts_as_given: true, ..self::subject("su-su-wang-2025") }.resolve().is_err());
 }
 
 /// Beside a mix a query that does not move is on neither side of a change; and all noise is known of a mix of one group, too.
@@ -282,7 +284,7 @@ fn releases_are_confirmed_by_their_definition() {
         let name = release.name.clone();
         let is_gaussian = release.levels.iter().flat_map(|level| &level.queries).all(|query| query.sigma2().is_ok());
         for neighbors in Neighbors::ALL {
-            let resolved = Subject { neighbors: Some(neighbors), ..of(&name) }.resolve().unwrap();
+            let resolved = Subject { neighbors: Some(neighbors), ..subject(&name) }.resolve().unwrap();
             let is_narrow = |account: &Whole, what: &str| {
                 let defined = account.defined().unwrap_or_else(|| panic!("{name} {what}: no definition"));
                 // It is compared here.
@@ -329,7 +331,7 @@ fn an_account_of_another_release_is_refused() {
         assert_eq!(by_epsilon, by_delta);
         by_epsilon
     };
-    let own = of("pl94-persons-us");
+    let own = subject("pl94-persons-us");
     assert!(!is_refused(&own, &own));
     let add = Subject { neighbors: Some(Neighbors::AddRemove), ..own.clone() };
     assert!(is_refused(&add, &own) && is_refused(&own, &add));
@@ -345,7 +347,7 @@ fn an_account_of_another_release_is_refused() {
     }
     assert!(is_refused(&lost, &own));
     // A record in fewer groups of a kind.
-    let mixed = of("ddhca-us");
+    let mixed = subject("ddhca-us");
     let mut fewer = mixed.clone();
     fewer.release.as_mut().unwrap().mixes.iter_mut().for_each(|mix| {
         mix.groups -= 1;

@@ -97,7 +97,7 @@ impl Boole {
         Ok(Boole { terms, first, last, reach, panels })
     }
 
-    /// The same with another reach.
+    /// This rule with another reach.
     pub fn with_reach(self, reach: Rational) -> Result<Self> {
         Boole::new(self.terms, (self.first, self.last), reach, self.panels)
     }
@@ -179,7 +179,7 @@ impl Boole {
         self.sieve_between(&self.reach, &finite(Enclosure::pi(96).upper(), "pi")?, level)
     }
 
-    /// The same on any interval of t >= 0.
+    /// The sieve on any interval of t >= 0.
     pub fn sieve_between(&self, from: &Rational, to: &Rational, level: &Rational) -> Result<Vec<SieveStep>> {
         sieve::sieve_between(&self.terms, from, to, level)
     }

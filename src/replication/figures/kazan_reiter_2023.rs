@@ -149,7 +149,7 @@ fn rhos(sources: &Sources, to: u32, points: u32) -> Result<Vec<Rational>> {
 }
 
 fn sheet(columns: &[CurvePanel]) -> Sheet {
-    let mut sheet = Sheet::of("panel series x lower upper");
+    let mut sheet = Sheet::of_columns("panel series x lower upper");
     for panel in columns {
         for series in &panel.series {
             for (x, y) in &series.points {

@@ -57,9 +57,10 @@ fn shown(mechanism: NoiseKind) -> &'static str {
 fn table_1(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
     let is_own = !sources.own.margins.is_empty();
-    let settings = PrintedSettings::of(PAPER)?.with_own(&sources.own.margins, &[])?;
+    let settings = PrintedSettings::of_paper(PAPER)?.with_own(&sources.own.margins, &[])?;
     let rounded = if is_own { "by formula, rounded up" } else { "as printed" };
-    let mut sheet = Sheet::of("level mechanism moe_target printed_total formula_total± formula_coverage± least_total");
+    let mut sheet =
+        Sheet::of_columns("level mechanism moe_target printed_total formula_total± formula_coverage± least_total");
     let names: Vec<&String> = settings.planned.iter().map(|level| &level.name).collect();
     let mut panels = Vec::new();
     for (mechanism, label) in
@@ -131,7 +132,7 @@ const PRINTED: &[(&str, &str)] = &[
 
 /// Table 2: the epsilon of both mechanisms by each analysis, and exactly.
 fn table_2(sources: &Sources) -> Result<Drawing> {
-    let mut settings = PrintedSettings::of(PAPER)?.with_own(&sources.own.margins, &[])?;
+    let mut settings = PrintedSettings::of_paper(PAPER)?.with_own(&sources.own.margins, &[])?;
     if let [_, second, ..] = sources.own.deltas.as_slice() {
         return Err(Error::conflict(format!("a second delta, {}, is given: the table has one", exact(second))));
     }
@@ -139,7 +140,7 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
         settings.delta = Rational::clone(delta);
     }
     let rows = analyses(&settings)?;
-    let mut sheet = Sheet::of("mechanism groups analysis epsilon±");
+    let mut sheet = Sheet::of_columns("mechanism groups analysis epsilon±");
     for (mechanism, groups, analysis, epsilon) in &rows {
         let head = [mechanism.name().to_string(), groups.to_string(), analysis.to_string()];
         sheet.push([&head[..], &ends(epsilon)].concat());
@@ -190,7 +191,7 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
 
 /// The coverage of floor(1.96 sigma) and its geometric counterpart, over the scale of the noise.
 fn margins(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::of("mechanism scale formula_margin formula_coverage± exact_margin exact_coverage±");
+    let mut sheet = Sheet::of_columns("mechanism scale formula_margin formula_coverage± exact_margin exact_coverage±");
     let scales = sources.own.grid(&Rational::from((1, 2)), &Rational::from(10), 381)?;
     if let Some(wrong) = scales.first().filter(|scale| **scale <= 0) {
         return Err(Error::out_of_range("from", exact(wrong), "a scale of noise above 0"));

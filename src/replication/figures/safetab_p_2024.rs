@@ -36,7 +36,7 @@ const CURVES: &[Parameter] = &[Parameter::Rho, Parameter::Range, Parameter::Poin
 
 /// The rules of Table 6, those with the widest noise first; or the rules of given budgets.
 fn rules(sources: &Sources) -> Result<Vec<(Rational, Suppression)>> {
-    let settings = PrintedSettings::of(PAPER)?;
+    let settings = PrintedSettings::of_paper(PAPER)?;
     let rule = |rho: &Rational| Ok((rho.clone(), settings.suppression(rho)?));
     let given = &sources.own.rhos;
     if given.len() > INKS.len() {
@@ -90,7 +90,7 @@ fn name(rho: &Rational, rule: &Suppression) -> String {
 
 /// The probability of suppression over the size, as a share of the threshold.
 fn figure_1(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::of("rho threshold size size_over_threshold probability±");
+    let mut sheet = Sheet::of_columns("rho threshold size size_over_threshold probability±");
     let (from, to) = drawn_shares(sources)?;
     let mut series = Vec::new();
     for ((rho, rule), ink) in rules(sources)?.iter().zip(INKS) {
@@ -117,7 +117,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
 
 /// The bias of published counts over the size, exactly and by formula (13).
 fn figure_2(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::of("rho threshold size size_over_threshold bias± formula±");
+    let mut sheet = Sheet::of_columns("rho threshold size size_over_threshold bias± formula±");
     let (from, to) = drawn_shares(sources)?;
     let mut panels = Vec::new();
     for (rho, rule) in &rules(sources)? {
@@ -150,7 +150,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
 
 /// Table 6: the threshold, and the probability that an empty group is not suppressed under either reading.
 fn table_6(sources: &Sources) -> Result<Drawing> {
-    let mut sheet = Sheet::of("rho threshold suppressed_up_to± suppressed_below±");
+    let mut sheet = Sheet::of_columns("rho threshold suppressed_up_to± suppressed_below±");
     let (mut names, mut up_to, mut below) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (rho, rule)) in rules(sources)?.iter().enumerate() {
         let (own, stated) = (rule.probability(0, DIGITS)?, rule.probability_below(0, DIGITS)?);
@@ -179,13 +179,13 @@ fn table_6(sources: &Sources) -> Result<Drawing> {
 fn table_7(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
     let own = &sources.own;
-    let settings = PrintedSettings::of(PAPER)?.with_own(&own.margins, &own.rhos)?;
+    let settings = PrintedSettings::of_paper(PAPER)?.with_own(&own.margins, &own.rhos)?;
     let of = match (own.rhos.is_empty(), own.margins.is_empty()) {
         (false, _) => "as given",
         (true, false) => "by formula, rounded up",
         (true, true) => "production",
     };
-    let mut sheet = Sheet::of(
+    let mut sheet = Sheet::of_columns(
         "level moe_target rho formula_rho± least_rho margin_total_only margin_total_only_formula margin_stage2 margin_stage2_formula coverage_stage2_formula±",
     );
     let gaussian = NoiseKind::DiscreteGaussian;

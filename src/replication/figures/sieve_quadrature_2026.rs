@@ -64,7 +64,7 @@ struct Paths {
 }
 
 impl Paths {
-    fn of(sources: &Sources) -> Result<Self> {
+    fn of_sources(sources: &Sources) -> Result<Self> {
         let own = sources.own.release.clone();
         let title = own.as_ref().map_or_else(|| "The 2020 DHC for persons".to_string(), |own| own.title.clone());
         let release = own.map_or_else(|| Release::find("dhc-persons-us"), Ok)?;
@@ -136,13 +136,13 @@ fn pair_name((p, q): Pair) -> String {
 /// The paper's axis: 5, 2 and 1 times the powers of ten from 5e-1 to 1e-21; or a given axis.
 fn profile(sources: &Sources) -> Result<Drawing> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let (paths, own) = (Paths::of(sources)?, &sources.own);
+    let (paths, own) = (Paths::of_sources(sources)?, &sources.own);
     let deltas: Vec<Rational> = match own.has_axis() {
         true => own.log_grid(&power(21), &Rational::from((1, 2)), 61)?,
         false => (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| power(k) * digit)).collect(),
     };
     let rows = paths.rows(&deltas, true)?;
-    let mut sheet = Sheet::of("zcdp_delta epsilon main_pair_delta± largest_delta± excess± pair");
+    let mut sheet = Sheet::of_columns("zcdp_delta epsilon main_pair_delta± largest_delta± excess± pair");
     for row in &rows {
         let cells = [&row.main, &row.largest, &excess(row)].map(ends).concat();
         sheet.push([vec![exact(&row.zcdp_delta), exact(&row.epsilon)], cells, vec![pair_name(row.pair)]].concat());
@@ -187,7 +187,7 @@ const EXPONENTS: [u32; 17] =
 
 /// Far beyond the paper's axis: delta by zCDP from 10^-1 to 10^-100000.
 fn tail(sources: &Sources) -> Result<Drawing> {
-    let paths = Paths::of(sources)?;
+    let paths = Paths::of_sources(sources)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let own = &sources.own;
     let deltas: Vec<Rational> = match own.has_axis() {
@@ -195,8 +195,9 @@ fn tail(sources: &Sources) -> Result<Drawing> {
         false => EXPONENTS.iter().map(|&k| power(k)).collect(),
     };
     let rows = paths.rows(&deltas, false)?;
-    let mut sheet =
-        Sheet::of("zcdp_delta epsilon main_pair_delta± largest_delta± pair nodes_evaluated nodes_of_period bits");
+    let mut sheet = Sheet::of_columns(
+        "zcdp_delta epsilon main_pair_delta± largest_delta± pair nodes_evaluated nodes_of_period bits",
+    );
     for row in &rows {
         let period = row.period.map_or_else(|| "line".to_string(), |nodes| nodes.to_string());
         let work = [pair_name(row.pair), row.nodes.to_string(), period, row.bits.to_string()];

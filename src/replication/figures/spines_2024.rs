@@ -89,11 +89,11 @@ const SIX: [&str; 6] = ["US", "State", "County", "Tract", "Block group", "Block"
 fn figure_1(sources: &Sources) -> Result<Drawing> {
     let (blocks, place) = blocks_of(sources, "spines-2024/figure-1")?;
     let settings = SpineSettings::production("redistricting-persons")?;
-    let entities = Entities::of(&blocks, &settings);
+    let entities = Entities::of_blocks(&blocks, &settings);
     let none: Vec<u32> = vec![0; blocks.geoids().len()];
     let aian = entities.columns.iter().find(|(kind, _)| kind == "aian").map_or(&none, |(_, column)| &column.codes);
     let spines = [("census", Tree::census(&blocks)), ("optimized", optimized(&blocks, &entities, &settings, false))];
-    let mut sheet = Sheet::of("spine level inside_aian_areas units");
+    let mut sheet = Sheet::of_columns("spine level inside_aian_areas units");
     let mut panels = Vec::new();
     let most = if sources.own.counts.is_some() { 1.5 * blocks.geoids().len() as f64 } else { 40_000.0 };
     for (name, tree) in &spines {
@@ -189,7 +189,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
         return Err(Error::out_of_range("the number of rows of the matrix", rows, &expected));
     }
     let names_of_groups = names_of_groups(&levels);
-    let mut sheet = Sheet::of("unit query_group count block cell");
+    let mut sheet = Sheet::of_columns("unit query_group count block cell");
     let mut names = Vec::new();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names_of_groups.len()];
     let units = levels.iter().enumerate().flat_map(|(k, asked)| {
@@ -269,11 +269,11 @@ fn title_of_figure_2(own: &Own, blocks: usize) -> String {
 fn section_4(sources: &Sources) -> Result<Drawing> {
     let (blocks, place) = blocks_of(sources, "spines-2024/section-4")?;
     let census = Tree::census(&blocks);
-    let mut sheet = Sheet::of("settings kind entity blocks osed_census osed_optimized");
+    let mut sheet = Sheet::of_columns("settings kind entity blocks osed_census osed_optimized");
     let mut panels = Vec::new();
     for name in ["redistricting-persons", "dhc"] {
         let settings = SpineSettings::production(name)?;
-        let entities = Entities::of(&blocks, &settings);
+        let entities = Entities::of_blocks(&blocks, &settings);
         let tree = optimized(&blocks, &entities, &settings, false);
         let columns: Vec<_> = entities.columns.iter().map(|(_, column)| column).collect();
         let (before, after) = (osed::all_distances(&census, &columns), osed::all_distances(&tree, &columns));
@@ -299,7 +299,7 @@ fn remark_1(sources: &Sources) -> Result<Drawing> {
     }
     let ends = [children.first(), children.last()].map(|end| end.map_or(1.0, Rational::to_f64));
     let ratios = [("1/2", Ink::Vermillion), ("1", Ink::Blue), ("2", Ink::Black)];
-    let mut sheet = Sheet::of("noise child_share_per_parent_share children variance_after_per_before");
+    let mut sheet = Sheet::of_columns("noise child_share_per_parent_share children variance_after_per_before");
     let mut panels = Vec::new();
     for (noise, power) in [("Laplace", 2_u32), ("Gaussian", 1)] {
         let mut series = Vec::new();

@@ -181,7 +181,7 @@ impl Input for Claim {
 
 /// The settings of the paper.
 fn context(with: &Context) -> Result<PrintedSettings> {
-    PrintedSettings::of(with.settings)
+    PrintedSettings::of_paper(with.settings)
 }
 
 fn exact(value: &Rational) -> Enclosure {
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_share_that_is_not_an_integer_number_of_people_is_refused() {
-        let settings = PrintedSettings::of("safetab-p-2024").unwrap();
+        let settings = PrintedSettings::of_paper("safetab-p-2024").unwrap();
         let rhos = ["0.008", "0.159"].map(|rho| parse(rho).unwrap());
         assert!(alike(&settings, &rhos, &parse("1/2").unwrap(), false).is_err());
         assert!(matches!(alike(&settings, &rhos, &parse("1").unwrap(), true), Ok(Computed::Statement(Certainty::No))));

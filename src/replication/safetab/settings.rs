@@ -106,7 +106,7 @@ pub enum CountKind {
 
 impl PrintedSettings {
     /// The settings of a paper.
-    pub fn of(paper: &str) -> Result<PrintedSettings> {
+    pub fn of_paper(paper: &str) -> Result<PrintedSettings> {
         let Some((name, text)) = FILES.iter().find(|(name, _)| *name == paper) else {
             let has = "settings are bundled of";
             return Err(Error::unknown("paper", paper, has, FILES.map(|(name, _)| name)));

@@ -154,7 +154,7 @@ fn sum() -> Result<&'static Sum<'static>> {
         return Ok(sum);
     }
     let release = Release::find(PAPER)?;
-    let sum = Sum::of(RELEASE.get_or_init(|| release))?;
+    let sum = Sum::of_release(RELEASE.get_or_init(|| release))?;
     Ok(SUM.get_or_init(|| sum))
 }
 

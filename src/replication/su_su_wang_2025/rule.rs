@@ -43,7 +43,7 @@ pub(in crate::replication) struct Sum<'r> {
 
 impl<'r> Sum<'r> {
     /// The sum of a release whose shares are multiples of 1/1000.
-    pub fn of(release: &'r Release) -> Result<Self> {
+    pub fn of_release(release: &'r Release) -> Result<Self> {
         Ok(Sum { release, terms: terms(release)? })
     }
 

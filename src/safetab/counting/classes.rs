@@ -25,7 +25,7 @@ impl Lists {
     }
 
     /// The iterations of a granularity and level, ascending.
-    pub fn of(&self, granularity: Granularity, level: IterationLevel) -> &[u32] {
+    pub fn list(&self, granularity: Granularity, level: IterationLevel) -> &[u32] {
         let index = Lists::index(granularity, level);
         let begin = index.checked_sub(1).map_or(Lists::COUNT, |before| self.0[before] as usize);
         &self.0[begin..self.0[index] as usize]
@@ -61,7 +61,7 @@ impl<'a> Classes<'a> {
     }
 
     /// The class of a packed combination.
-    pub fn of(&mut self, packed: u128) -> Result<u32> {
+    pub fn class(&mut self, packed: u128) -> Result<u32> {
         if let Some((last, class)) = self.last
             && last == packed
         {

@@ -109,7 +109,7 @@ impl<'a> Counting<'a> {
         let placed = record.block.and_then(|block| Some((block, self.geography.pass(block)?)));
         let Some((block, pass)) = placed else { return Ok(()) };
         self.tabulated[usize::from(pass == Pass::PuertoRico)] += 1;
-        let class = self.classes.of(record.combination)?;
+        let class = self.classes.class(record.combination)?;
         let cell = self.kind.cell(record.counted) as u32;
         self.tallies.add(Tally { atom: self.atom_of[block as usize], class, cell, n: 1 })
     }
@@ -167,7 +167,8 @@ impl Counted<'_> {
         let inside = |(atom, regions): (u32, &[Option<u32>; 10])| Some((regions[region_type.index()]?, atom));
         let mut inside: Vec<(u32, u32)> = (0..).zip(&self.atoms).filter_map(inside).collect();
         inside.sort_unstable();
-        let groups_of = |tally: &Tally| (self.lists[tally.class as usize].of(granularity, level), tally.cell as usize);
+        let groups_of =
+            |tally: &Tally| (self.lists[tally.class as usize].list(granularity, level), tally.cell as usize);
         let (groups, cells) = (self.specification.key_set(granularity, level).len(), self.kind.cells());
         LevelSums { tallies: &self.tallies, inside, groups, cells, groups_of }.each_count(see)
     }

@@ -62,7 +62,7 @@ impl Grouping {
             return Err(reader.refuse(at, format!("{} groups, and at most {MOST_GROUPS} are allowed", groups.len())));
         }
         let columns: Vec<usize> = all.iter().map(|attribute| attribute.columns.len()).collect();
-        let Stability { most, example } = stability::of(&groups, &columns);
+        let Stability { most, example } = stability::of_groups(&groups, &columns);
         if let Some(at_most) = &form.at_most {
             let allowed = reader.whole(at_most, 1, "at_most")?;
             if u64::from(most) > allowed {
@@ -84,11 +84,11 @@ impl Grouping {
                 }
             },
         };
-        Ok(Grouping::of(name, groups, stability))
+        Ok(Grouping::of_groups(name, groups, stability))
     }
 
     /// A grouping of groups, each with one condition or more; the stability is an upper bound on the number of groups of a record.
-    pub(super) fn of(name: String, groups: Vec<Group>, stability: u32) -> Grouping {
+    pub(super) fn of_groups(name: String, groups: Vec<Group>, stability: u32) -> Grouping {
         let mut with_value: Vec<Vec<Vec<u32>>> = Vec::new();
         for (place, group) in (0..).zip(&groups) {
             let Some(Condition { attribute, listed, .. }) = group.conditions.first() else { continue };

@@ -76,7 +76,8 @@ pub(in crate::safetab) fn by_part(of: &CountrySpecification, areas: Option<&Area
 /// All levels in the order of the file; without regions if no geography is given.
 pub(in crate::safetab) fn levels(of: &CountrySpecification, areas: Option<&Areas>) -> Result<Vec<CountryLevel>> {
     let tables = Arc::new(of.tables.clone());
-    let (people, places) = (people(of), areas.map(|areas| Arc::new(PlaceSample::of(areas.atoms.iter().cloned()))));
+    let (people, places) =
+        (people(of), areas.map(|areas| Arc::new(PlaceSample::of_places(areas.atoms.iter().cloned()))));
     let level = |entry| {
         let level = CountryLevel::new(of, entry, areas, &tables)?;
         Ok(CountryLevel { people: people.clone(), places: places.clone(), ..level })
@@ -273,7 +274,7 @@ impl AccountedLevel for CountryLevel {
         let budget = levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget);
         let facts: Vec<LevelFacts> = levels.iter().map(|level| level.facts()).collect();
         let places = levels.iter().map(|level| level.places.as_ref().map(|sample| (&**sample, level.level)));
-        Part::of(budget, &facts, privacy, PlaceSample::places(places))
+        Part::of_levels(budget, &facts, privacy, PlaceSample::places(places))
     }
 }
 

@@ -92,7 +92,7 @@ impl CountrySpecification {
         Ok(CountrySpecification::read_with_text(path)?.0)
     }
 
-    /// The same, and also the text.
+    /// Reads and checks a file, and returns its text as well.
     pub fn read_with_text(path: &Path) -> Result<(CountrySpecification, String)> {
         let file = crate::error::shown(path);
         let text = String::from_utf8(read_at_most(path, LONGEST)?).map_err(|_| Error::DataFile {

@@ -38,7 +38,7 @@ pub struct Stability {
 }
 
 /// The stability of groups; `columns` is the number of columns of every attribute.
-pub(super) fn of(groups: &[Group], columns: &[usize]) -> Stability {
+pub(super) fn of_groups(groups: &[Group], columns: &[usize]) -> Stability {
     enumerated(groups, columns).unwrap_or_else(|| Stability { most: bound(groups, columns), example: Vec::new() })
 }
 
@@ -149,7 +149,7 @@ mod tests {
                 .collect();
         }
         let all = groups.len() as u32;
-        let grouping = super::super::groupings::Grouping::of(String::new(), groups.to_vec(), all);
+        let grouping = super::super::groupings::Grouping::of_groups(String::new(), groups.to_vec(), all);
         let number = |record: &Vec<Vec<u32>>| {
             let scanned = groups.iter().filter(|group| group.conditions.iter().all(|own| own.holds(record))).count();
             assert_eq!(grouping.groups_of(record).unwrap().len(), scanned);
@@ -180,7 +180,7 @@ mod tests {
                 })
                 .collect();
             let expected = by_records(&groups, &columns, &values);
-            let found = of(&groups, &columns);
+            let found = of_groups(&groups, &columns);
             assert_eq!(found.most, expected, "{round}");
             assert_eq!(found.example.len() as u32, expected, "{round}");
             let bound = bound(&groups, &columns);
@@ -202,9 +202,9 @@ mod tests {
         };
         let groups: Vec<Group> = (0..400).flat_map(|value| [group(value, false), group(value, true)]).collect();
         // In no group of one language alone it is in at most five; in such a group it has one language, so it is in two.
-        assert_eq!(of(&groups, &[5]), Stability { most: 5, example: Vec::new() });
+        assert_eq!(of_groups(&groups, &[5]), Stability { most: 5, example: Vec::new() });
         // One column: it is exact, in both groups of the only value.
-        assert_eq!(of(&groups, &[1]).most, 2);
+        assert_eq!(of_groups(&groups, &[1]).most, 2);
         // Two attributes crossed: 200 times 200 groups, and a person is in one.
         let pair = |a: usize, b: usize| {
             let list = |value: usize| (0..200).map(|v| v == value).collect::<Vec<bool>>();
@@ -215,6 +215,6 @@ mod tests {
             }
         };
         let groups: Vec<Group> = (0..60).flat_map(|a| (0..60).map(move |b| pair(a, b))).collect();
-        assert_eq!(of(&groups, &[1, 1]).most, 1);
+        assert_eq!(of_groups(&groups, &[1, 1]).most, 1);
     }
 }

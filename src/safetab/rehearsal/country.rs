@@ -226,7 +226,7 @@ impl<'a> Gathered<'a> {
                 let mut cells = vec![0; StagedLevel::cells(plan)];
                 exact.cells(group, &mut cells);
                 let only = plan.sole_table((group % width) as usize);
-                self.see(only, &cells, (batch.tables[number], batch.measured(number)), allow);
+                self.record(only, &cells, (batch.tables[number], batch.measured(number)), allow);
             }
             Ok(())
         };
@@ -239,7 +239,13 @@ impl<'a> Gathered<'a> {
 
     /// Adds a group with its exact cells, its table (`None` if it is suppressed) and its noisy counts. Totals of tables are added only if
     /// they have the stated noise, that is, if negative counts are allowed.
-    fn see(&mut self, only: Option<usize>, cells: &[i64], (table, noisy): (Option<usize>, &[i64]), with_totals: bool) {
+    fn record(
+        &mut self,
+        only: Option<usize>,
+        cells: &[i64],
+        (table, noisy): (Option<usize>, &[i64]),
+        with_totals: bool,
+    ) {
         let size: i64 = cells.iter().sum();
         let sole = usize::from(only.is_some());
         // What is suppressed has the first table, a total.
@@ -255,7 +261,7 @@ impl<'a> Gathered<'a> {
             *groups += 1;
             *suppressed += u64::from(table.is_none());
         }
-        let stratum = self.strata.of(only.is_some(), size.unsigned_abs());
+        let stratum = self.strata.stratum(only.is_some(), size.unsigned_abs());
         stratum.groups += 1;
         stratum.suppressed += u64::from(table.is_none());
         if let Some(table) = table {

@@ -86,7 +86,7 @@ impl<'a> HouseholdPass<'a> {
                 for (number, group) in batch.groups.iter().enumerate() {
                     let mut cells = [0; HOUSEHOLD_CELLS];
                     exact.cells(number_of(plan, group), &mut cells);
-                    let seen = gathered.see(plan, (group, &cells), (&batch, number), with_sums)?;
+                    let seen = gathered.record(plan, (group, &cells), (&batch, number), with_sums)?;
                     if let Some(report) = one_run.as_deref_mut() {
                         let iteration = plan.iterations[group.iteration as usize].iteration;
                         let region = &plan.regions[group.region as usize];
@@ -155,7 +155,7 @@ pub(super) fn tabulate(
 
 impl Gathered {
     /// Adds the measurements of a group, and returns the errors of its measured cells, by topic.
-    fn see(
+    fn record(
         &mut self,
         plan: &HouseholdLevel,
         (group, cells): (&SelectedGroup, &[i64; HOUSEHOLD_CELLS]),
@@ -163,7 +163,7 @@ impl Gathered {
         with_sums: bool,
     ) -> Result<[Option<Vec<i128>>; 2]> {
         let size: i64 = cells.iter().sum();
-        let stratum = self.strata.of(false, size.unsigned_abs());
+        let stratum = self.strata.stratum(false, size.unsigned_abs());
         stratum.groups += 1;
         let mut seen = [None, None];
         for topic in HouseholdTopic::ALL {

@@ -190,7 +190,7 @@ impl Rehearsal {
             }
         }
         report.into_result()?;
-        let truth = Truth::of(&counting.finish()?, kind, specification, &passes)?;
+        let truth = Truth::of_counts(&counting.finish()?, kind, specification, &passes)?;
         if truth.tabulated == [0, 0] {
             let why = "no record is in a state of a pass that is run: there is nothing to rehearse";
             return Err(file_error(&self.config, why));

@@ -114,7 +114,7 @@ impl<'a> PersonPass<'a> {
                     let group = batch.first + number as u64;
                     let mut cells = [0; CELLS];
                     exact.cells(group, &mut cells);
-                    self.see(place, (group, &cells), (&batch, number), &mut coterminous, one_run.as_deref_mut())?;
+                    self.record(place, (group, &cells), (&batch, number), &mut coterminous, one_run.as_deref_mut())?;
                 }
                 Ok(())
             };
@@ -129,7 +129,7 @@ impl<'a> PersonPass<'a> {
     }
 
     /// Adds the measurements of a group, and its newly published counts.
-    fn see(
+    fn record(
         &mut self,
         place: usize,
         (group, cells): (u64, &[i64; CELLS]),
@@ -206,7 +206,7 @@ impl<'a> PersonPass<'a> {
         let mut exact = Vec::with_capacity(CELLS);
         sums(table, cells, &mut exact);
         let size: i64 = cells.iter().sum();
-        let stratum = gathered.strata.of(iteration.detailed_only, size.unsigned_abs());
+        let stratum = gathered.strata.stratum(iteration.detailed_only, size.unsigned_abs());
         stratum.tables[table as usize].add(counts, &exact, margin);
         let most = &mut gathered.most_detail[group as usize];
         *most = (*most).max(table as u8 + 1);
@@ -275,7 +275,7 @@ impl Gathered {
         with_sums: bool,
     ) {
         let size: i64 = cells.iter().sum();
-        let stratum = self.strata.of(only, size.unsigned_abs());
+        let stratum = self.strata.stratum(only, size.unsigned_abs());
         stratum.groups += 1;
         stratum.suppressed += u64::from(table.is_none());
         if let Some((groups, suppressed)) = self.sizes[usize::from(only)].get_mut(size.unsigned_abs() as usize) {

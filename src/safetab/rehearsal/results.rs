@@ -171,7 +171,7 @@ impl Strata {
     }
 
     /// The stratum of a group of a size.
-    pub(super) fn of(&mut self, detailed_only: bool, size: u64) -> &mut Stratum {
+    pub(super) fn stratum(&mut self, detailed_only: bool, size: u64) -> &mut Stratum {
         &mut self.all[usize::from(detailed_only) * BINS + bin_of(size)]
     }
 

@@ -32,7 +32,7 @@ pub(super) struct Truth {
 
 impl Truth {
     /// The counts of all groups of the region types of these passes.
-    pub(super) fn of(
+    pub(super) fn of_counts(
         counted: &Counted,
         kind: RecordKind,
         specification: &Specification,

@@ -55,13 +55,13 @@ const PLACES: [Field; 5] = [AGE, SEX, CENRACE, ETHNICITY, RELATION];
 
 impl Field {
     /// The field of a line that is long enough, trimmed of blanks.
-    fn of<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+    fn bytes<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         line[self.1..self.1 + self.2].trim_ascii()
     }
 
     /// The number in the field.
     fn number(&self, line: &[u8]) -> Option<u64> {
-        let text = self.of(line);
+        let text = self.bytes(line);
         let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
         std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
     }
@@ -204,16 +204,16 @@ impl CefFiles {
     /// The unit of a line, with its MAFID; `None` if it breaks a rule, which is reported.
     fn unit(&self, file: &str, (line, text): (u64, &[u8]), report: &mut ValidationReport) -> Option<(u64, Unit)> {
         let id = UNIT_ID.number(text);
-        let kind = match UNIT_TYPE.of(text) {
+        let kind = match UNIT_TYPE.bytes(text) {
             b"2" => Some(b'2'),
             b"4" => Some(b'4'),
             _ => None,
         };
         let block = BLOCK_ID.number(text);
         let geoid = block.and_then(|id| self.blocks.get(&id).copied());
-        let household_type = HHT.of(text).first().copied().filter(|digit| (b'0'..=b'7').contains(digit));
-        let tenure = TENURE.of(text).first().copied().filter(|digit| (b'0'..=b'4').contains(digit));
-        let race = HHRACE.of(text);
+        let household_type = HHT.bytes(text).first().copied().filter(|digit| (b'0'..=b'7').contains(digit));
+        let tenure = TENURE.bytes(text).first().copied().filter(|digit| (b'0'..=b'4').contains(digit));
+        let race = HHRACE.bytes(text);
         let checks = [
             (&UNIT_TYPE, kind.is_some(), "2, a housing unit, or 4, group quarters"),
             (&UNIT_ID, id.is_some(), "a number of up to 9 digits"),
@@ -222,11 +222,11 @@ impl CefFiles {
             (&HHT, household_type.is_some(), "0 to 7"),
         ];
         for (field, _, allowed) in checks.iter().filter(|(_, holds, _)| !holds) {
-            report.add(field.at(file, line), Rule::Value, field.of(text), allowed);
+            report.add(field.at(file, line), Rule::Value, field.bytes(text), allowed);
         }
         if block.is_some() && geoid.is_none() {
             let allowed = "the OIDTABBLK of a block of the GRF-C";
-            report.add(BLOCK_ID.at(file, line), Rule::UnknownBlock, BLOCK_ID.of(text), allowed);
+            report.add(BLOCK_ID.at(file, line), Rule::UnknownBlock, BLOCK_ID.bytes(text), allowed);
         }
         let unit = Unit {
             geoid: geoid?,
@@ -282,7 +282,7 @@ impl CefFiles {
             if let Some((id, unit)) = self.unit(&file, (line, text), ignored)
                 && units.insert(id, unit).is_some()
             {
-                report.add(UNIT_ID.at(&file, line), Rule::Duplicate, UNIT_ID.of(text), "every unit once");
+                report.add(UNIT_ID.at(&file, line), Rule::Duplicate, UNIT_ID.bytes(text), "every unit once");
             }
         });
         StateUnits { file, units }
@@ -324,9 +324,9 @@ impl Person<'_> {
         report: &mut ValidationReport,
     ) -> Option<Unit> {
         let wrong = |field: &Field, rule, allowed: &str, report: &mut ValidationReport| {
-            report.add(field.at(self.file, self.line), rule, field.of(self.text), allowed);
+            report.add(field.at(self.file, self.line), rule, field.bytes(self.text), allowed);
         };
-        if !matches!(PERSON_TYPE.of(self.text), b"3" | b"5") {
+        if !matches!(PERSON_TYPE.bytes(self.text), b"3" | b"5") {
             wrong(&PERSON_TYPE, Rule::Value, "3, in a housing unit, or 5, in group quarters", report);
             return None;
         }
@@ -368,9 +368,9 @@ impl Person<'_> {
         let block = format!("{:015}", unit.geoid);
         let block = block.as_bytes();
         let or_null = |field: &[u8]| if field.is_empty() { b"Null".as_slice() } else { field }.to_vec();
-        let race = |place: usize| or_null(Field("", FIRST_RACE.1 + 4 * place, 4).of(self.text));
+        let race = |place: usize| or_null(Field("", FIRST_RACE.1 + 4 * place, 4).bytes(self.text));
         let races: Vec<Vec<u8>> = (0..RACES).map(race).collect();
-        let (age, ethnicity) = (AGE.of(self.text), ETHNICITY.of(self.text));
+        let (age, ethnicity) = (AGE.bytes(self.text), ETHNICITY.bytes(self.text));
         let householder: &[u8] = if RELATION.number(self.text) == Some(HOUSEHOLDER) { b"True" } else { b"False" };
         let household_type =
             [b'0' + if unit.household_type > 5 { unit.household_type - 2 } else { unit.household_type }];
@@ -378,11 +378,11 @@ impl Person<'_> {
             ([unit.tenure], unit.race.map_or_else(|| b"Null".to_vec(), |race| race.to_vec()));
         let mut fields: Vec<&[u8]> = Vec::with_capacity(17);
         if records == RecordKind::Persons {
-            fields.extend([age, SEX.of(self.text), householder]);
+            fields.extend([age, SEX.bytes(self.text), householder]);
         }
         fields.extend([&block[..2], &block[2..5], &block[5..11], &block[11..]]);
         match records {
-            RecordKind::Persons => fields.push(CENRACE.of(self.text)),
+            RecordKind::Persons => fields.push(CENRACE.bytes(self.text)),
             RecordKind::Households => fields.push(&household_race),
         }
         fields.extend(races.iter().map(Vec::as_slice));

@@ -123,7 +123,7 @@ impl Geography {
             report.add(whole, Rule::Value, blocks.len().to_string(), "at most 4 billion blocks");
             return None;
         }
-        let mut geography = Geography::of(&blocks, scope);
+        let mut geography = Geography::of_blocks(&blocks, scope);
         if let Some((_, column)) = land {
             geography.land_column = Some(column);
             geography.land = blocks.iter().map(|block| block.has_land).collect();
@@ -134,7 +134,7 @@ impl Geography {
         Some(geography)
     }
     /// The regions of sorted blocks, each once.
-    fn of(blocks: &[Block], scope: &RunScope) -> Geography {
+    fn of_blocks(blocks: &[Block], scope: &RunScope) -> Geography {
         let mut geography = Geography {
             geoids: blocks.iter().map(|block| block.geoid).collect(),
             passes: blocks.iter().map(|block| scope.pass_of(block.geoid / 10_u64.pow(13))).collect(),

@@ -46,7 +46,12 @@ pub(super) type Change = (Mix, Option<Vec<Vec<String>>>);
 
 impl Part {
     /// The part of levels: by the persons who are enumerated, or by all mixes.
-    pub(in crate::safetab) fn of(budget: Rational, levels: &[LevelFacts], privacy: Privacy, places: Places) -> Part {
+    pub(in crate::safetab) fn of_levels(
+        budget: Rational,
+        levels: &[LevelFacts],
+        privacy: Privacy,
+        places: Places,
+    ) -> Part {
         let people: Option<Vec<_>> = levels.iter().map(|level| level.people.as_ref()).collect();
         let people = people.unwrap_or_default();
         let Some((all, _)) = people.first() else { return Part::of_mixes(budget, mixes_of(levels, privacy)) };
@@ -155,7 +160,7 @@ impl LevelFacts {
         self.detailed_only_choices(privacy).map(choice).collect()
     }
 
-    pub(super) fn of(level: &TabulatedLevel) -> LevelFacts {
+    pub(super) fn of_level(level: &TabulatedLevel) -> LevelFacts {
         LevelFacts {
             people: level.known.people.clone(),
             alone: level.known.alone.clone(),

@@ -128,11 +128,17 @@ impl RunGuarantees {
         passes: &[(P, Vec<L>)],
         stop: &Stop,
     ) -> Result<Self> {
-        RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, |levels: &[&L]| L::part(levels, privacy))
+        RunGuarantees::of_passes(Accountant::new(privacy, delta, stop), passes, |levels: &[&L]| {
+            L::part(levels, privacy)
+        })
     }
 
     /// The guarantees of passes; `part` gives the budget and the mixes of some levels together.
-    fn of<P, L>(mut accountant: Accountant, passes: &[(P, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
+    fn of_passes<P, L>(
+        mut accountant: Accountant,
+        passes: &[(P, Vec<L>)],
+        part: impl Fn(&[&L]) -> Part,
+    ) -> Result<Self> {
         let (mut each, mut whole) = (Vec::new(), Vec::new());
         for (_, levels) in passes {
             let alone =
@@ -159,10 +165,10 @@ pub(in crate::safetab) trait AccountedLevel: Sized {
 impl AccountedLevel for TabulatedLevel {
     fn part(levels: &[&Self], privacy: Privacy) -> Part {
         let budget = levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget);
-        let facts: Vec<LevelFacts> = levels.iter().map(|level| LevelFacts::of(level)).collect();
+        let facts: Vec<LevelFacts> = levels.iter().map(|level| LevelFacts::of_level(level)).collect();
         let places =
             levels.iter().map(|level| level.known.places.as_ref().map(|(sample, column)| (&**sample, *column)));
-        Part::of(budget, &facts, privacy, PlaceSample::places(places))
+        Part::of_levels(budget, &facts, privacy, PlaceSample::places(places))
     }
 }
 

@@ -82,9 +82,9 @@ impl CountNoise {
         Ok(CountNoise { law: noise.law(), margin })
     }
 
-    /// The same noise, with tails and margins.
+    /// The noise of a cell, with tails and margins.
     pub fn cell_noise(&self) -> Result<CellNoise> {
-        CellNoise::of(&self.law)
+        CellNoise::of_law(&self.law)
     }
 
     /// An exact sampler of the noise.
@@ -165,7 +165,7 @@ pub fn levels(
     let mut levels = Vec::new();
     let regions_of = |block: u32| types.iter().map(|region_type| geography.region(block, *region_type)).collect();
     let blocks = u32::try_from(geography.len()).unwrap_or(u32::MAX);
-    let places = (blocks > 0).then(|| Arc::new(PlaceSample::of((0..blocks).map(regions_of))));
+    let places = (blocks > 0).then(|| Arc::new(PlaceSample::of_places((0..blocks).map(regions_of))));
     for (column, &region_type) in types.iter().enumerate() {
         for level in IterationLevel::ALL {
             if *config.budget(region_type, level) > 0 {

@@ -217,7 +217,7 @@ impl<P: Program> Release<'_, '_, P> {
         let mut certificate =
             job.public.certificate(self.inputs, self.passes, guarantees, self.hashes, job.insecure_seed);
         certificate.draw = Some(draw.number);
-        certificate.earlier = EarlierBudgets::of(&draw.earlier, &intent)?;
+        certificate.earlier = EarlierBudgets::of_draws(&draw.earlier, &intent)?;
         for (pass, written) in certificate.passes.iter_mut().zip(written) {
             pass.written = Some(written);
         }

@@ -60,7 +60,7 @@ impl BuiltSpine {
             Ground::Census(blocks) => {
                 let rows = self.spine.tree.order().iter();
                 let geoids = rows.map(|row| blocks.geoids()[*row as usize]).collect();
-                UnitIds::Census(Geoids::of(&self.spine.tree, &self.names, geoids))
+                UnitIds::Census(Geoids::of_tree(&self.spine.tree, &self.names, geoids))
             }
             Ground::Own(ids) => UnitIds::Own(ids.clone()),
         }

@@ -13,7 +13,7 @@ pub struct Space {
 
 impl Space {
     /// The space that some functions span.
-    pub fn of(columns: usize, functions: impl IntoIterator<Item = Vec<Rational>>) -> Space {
+    pub fn of_functions(columns: usize, functions: impl IntoIterator<Item = Vec<Rational>>) -> Space {
         let mut space = Space { columns, rows: Vec::new(), pivots: Vec::new() };
         for function in functions {
             if space.is_full() {
@@ -77,7 +77,7 @@ impl Space {
         match (self.is_full() || other.rows.is_empty(), other.is_full() || self.rows.is_empty()) {
             (true, _) => self.clone(),
             (_, true) => other.clone(),
-            _ => Space::of(self.columns, self.rows.iter().chain(&other.rows).cloned()),
+            _ => Space::of_functions(self.columns, self.rows.iter().chain(&other.rows).cloned()),
         }
     }
 
@@ -100,7 +100,7 @@ impl Space {
             }
             function
         };
-        Space::of(self.columns, free.map(function))
+        Space::of_functions(self.columns, free.map(function))
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let functions: Vec<Vec<Rational>> = (0..numbers.below(many + 1))
             .map(|_| (0..5).map(|_| Rational::from(numbers.below(3) as i64 - 1)).collect())
             .collect();
-        Space::of(5, functions)
+        Space::of_functions(5, functions)
     }
 
     /// dim(A + B) + dim(A and B) = dim A + dim B, and membership, for random spaces.
@@ -152,6 +152,9 @@ mod tests {
             }
             assert_eq!(a.is_full(), (0..5).all(|at| a.contains(&unit(5, at))));
         }
-        assert!(Space::of(3, (0..3).map(|at| unit(3, at))).is_full() && Space::of(3, []).dimension() == 0);
+        assert!(
+            Space::of_functions(3, (0..3).map(|at| unit(3, at))).is_full()
+                && Space::of_functions(3, []).dimension() == 0
+        );
     }
 }

@@ -83,6 +83,6 @@ impl TotalVariances<Enclosure> {
         numbers.sort_unstable();
         let counted: Vec<(&Enclosure, u64)> =
             numbers.chunk_by(|a, b| a == b).map(|run| (&self.finals[run[0] as usize], run.len() as u64)).collect();
-        LevelVariances::of(&counted, self.measured[level], None)
+        LevelVariances::of_variances(&counted, self.measured[level], None)
     }
 }

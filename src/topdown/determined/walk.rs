@@ -107,7 +107,7 @@ pub(super) struct Belief<Q> {
 impl<Q: Quantity> Belief<Q> {
     /// From independent counts: each a function of the vector, with its precision.
     pub(super) fn of_counts(columns: usize, counts: &[(Vec<Rational>, Q)]) -> Belief<Q> {
-        let space = Space::of(columns, counts.iter().map(|(function, _)| function.clone()));
+        let space = Space::of_functions(columns, counts.iter().map(|(function, _)| function.clone()));
         let mut information = Square::<Q>::zero(space.dimension());
         for (function, precision) in counts {
             let own = space.coefficients(function);

@@ -52,7 +52,7 @@ impl LeafShare {
     }
 
     /// An exact part of the leaf, rounded to the nearest double.
-    pub fn of(area: u32, weight: &Rational) -> LeafShare {
+    pub fn of_weight(area: u32, weight: &Rational) -> LeafShare {
         LeafShare { area, weight: Float::with_val(f64::MANTISSA_DIGITS, weight).to_f64() }
     }
 

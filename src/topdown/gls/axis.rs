@@ -62,7 +62,7 @@ impl Part {
         }
     }
 
-    /// The same partition, with its groups numbered in the order of appearance.
+    /// This partition, with its groups numbered in the order of appearance.
     pub fn in_order(&self) -> Part {
         match self {
             Part::Total | Part::Whole => self.clone(),

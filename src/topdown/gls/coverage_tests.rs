@@ -101,7 +101,7 @@ fn margins_of_simulated_releases_cover_the_truth_with_the_stated_probability() {
     let queries = vec![vec![total.clone(), recode, detailed.clone()]; 3];
     let problem = Problem::new(&sizes, &queries, &[], &[Part::Total, Part::Total]).unwrap();
     let mut shapes = Shapes::default();
-    let whole = shapes.of(&problem, &problem.all_free());
+    let whole = shapes.shape(&problem, &problem.all_free());
     let shapes: Vec<Vec<Arc<Shape>>> = (0..3).map(|level| vec![whole.clone(); tree.units(level)]).collect();
     let laws = ["1/2", "3", "5/2"].map(|sigma2| DiscreteGaussian::new(number(sigma2)).unwrap());
     let variances: Arc<[f32]> = laws.iter().map(|law| law.variance(12).approximate() as f32).collect();

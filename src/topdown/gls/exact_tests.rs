@@ -402,7 +402,7 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
     let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
         .map(|level| {
             let units = 0..case.tree.units(level);
-            units.map(|unit| shapes.of(problem, &free_of(case, problem, leaves(case, level, unit)))).collect()
+            units.map(|unit| shapes.shape(problem, &free_of(case, problem, leaves(case, level, unit)))).collect()
         })
         .collect();
     let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };

@@ -123,7 +123,7 @@ impl Pass<'_> {
         let level = self.last();
         let with_pattern = |unit: UnitCounts| {
             let shape = &self.shapes[level][unit.unit];
-            let covariance = patterns.of((level, &unit.variances), shape, true, || {
+            let covariance = patterns.matrices((level, &unit.variances), shape, true, || {
                 let information = self.information(level, &unit);
                 self.check(level, unit.unit, &information)?;
                 Ok(information.iter().map(|matrix| Factor::new(matrix).inverse().symmetric()).collect())
@@ -254,7 +254,7 @@ impl Pass<'_> {
             let with_pattern = |unit: UnitCounts| {
                 let shape = &self.shapes[level][unit.unit];
                 let information =
-                    patterns.of((level, &unit.variances), shape, false, || Ok(self.information(level, &unit)))?;
+                    patterns.matrices((level, &unit.variances), shape, false, || Ok(self.information(level, &unit)))?;
                 // Children with estimates determine the unit, whatever it counts itself.
                 if open[unit.unit].is_some() || below[unit.unit].is_empty() {
                     self.check(level, unit.unit, &information)?;

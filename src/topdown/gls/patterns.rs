@@ -48,7 +48,7 @@ const KEPT_NUMBERS: usize = 1 << 24;
 impl Patterns {
     /// The matrices of a unit of a level with these variances and this shape; `make` computes them at the first such
     /// unit.
-    pub(super) fn of(
+    pub(super) fn matrices(
         &mut self,
         (level, variances): (usize, &[f32]),
         shape: &Shape,

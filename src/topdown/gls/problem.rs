@@ -139,7 +139,7 @@ pub struct Shapes {
 
 impl Shapes {
     /// The shape of a set of free points.
-    pub fn of(&mut self, problem: &Problem, free: &Free) -> Arc<Shape> {
+    pub fn shape(&mut self, problem: &Problem, free: &Free) -> Arc<Shape> {
         if let Some(shape) = self.known.get(free) {
             return shape.clone();
         }
@@ -156,7 +156,7 @@ impl Problem {
         Problem::over(sizes, levels, answers, apart, false)
     }
 
-    /// The same, if nothing else will be answered: sectors on which these answers do not act are omitted.
+    /// The problem if nothing else will be answered: sectors on which these answers do not act are omitted.
     pub fn for_answers(
         sizes: &[usize],
         levels: &[Vec<Vec<Part>>],
@@ -375,7 +375,7 @@ impl Problem {
     /// Whether the queries of a level determine every combination of cells on which the answers act.
     pub fn is_level_determined(&self, level: usize) -> bool {
         let ones = vec![1.0_f32; self.levels[level].len()];
-        let shape = Shapes::default().of(self, &self.all_free());
+        let shape = Shapes::default().shape(self, &self.all_free());
         self.is_determined(&self.information(level, &ones, &shape))
     }
 

@@ -316,7 +316,7 @@ impl Answers {
     }
 
     /// The answer of each query from an estimate.
-    pub fn of(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
+    pub fn answers(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
         let x = problem.expand(&belief.shape, &belief.x);
         let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&x)).collect();
         let variances = self.class_variances(problem, belief);

@@ -138,7 +138,7 @@ pub struct OfAreas {
 }
 
 impl WeightSums {
-    fn of<'s>(sums: impl Iterator<Item = &'s Rational>) -> WeightSums {
+    fn of_sums<'s>(sums: impl Iterator<Item = &'s Rational>) -> WeightSums {
         let mut of = WeightSums::default();
         for sum in sums {
             of.below_one += u64::from(*sum < 1);
@@ -192,7 +192,7 @@ impl Areas {
             let Some(name) = columns.name(&table, Some(geoid))? else { continue };
             let number = areas.number(&mut numbers, name);
             let weight = columns.weight(&table)?;
-            if !areas.add(LeafShare::of(number, &weight), geoid) {
+            if !areas.add(LeafShare::of_weight(number, &weight), geoid) {
                 return Err(table.refuse(block + 1, "the block is in its area twice"));
             }
             if columns.weight.is_some() {
@@ -204,7 +204,7 @@ impl Areas {
             return Err(table.refuse(0, "no area: a header and a line for each block of each area are needed"));
         }
         areas.unassigned = columns.unassigned;
-        areas.weights = columns.weight.map(|_| WeightSums::of(sums.values()));
+        areas.weights = columns.weight.map(|_| WeightSums::of_sums(sums.values()));
         Ok(areas)
     }
 

@@ -165,7 +165,7 @@ fn tested(source: Source, mut group: Group, interval_level: &Rational) -> Result
         tested.tests.push(Test { name: "repeats", draws: rows, statistic: repeated as f64, p, what });
     }
     let source = Source {
-        interval: Interval::of(&group.law, &group.tally, interval_level)?,
+        interval: Interval::of_tally(&group.law, &group.tally, interval_level)?,
         masses: group.law.masses_approx(&group.tally),
         shown: Some(tested.shown),
         ..source

@@ -117,7 +117,7 @@ pub fn observed(
     let histograms = Histograms::new(release)?;
     let names = histograms.names();
     let mut folder = NmfFolder::open(folder, &names.levels)?;
-    let mut missing = Missing::of(&folder, release)?;
+    let mut missing = Missing::of_folder(&folder, release)?;
     keep_states(&mut folder, states)?;
     missing.keep(|state| states.is_empty() || states.contains(&state));
     // The counts of the nation include all states.

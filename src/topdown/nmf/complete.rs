@@ -68,7 +68,7 @@ pub fn state_of(part: &str) -> u32 {
 
 impl Missing {
     /// Compares the parts of a folder with the required ones; refuses parts of another release.
-    pub fn of(folder: &NmfFolder, release: &Release) -> Result<Missing> {
+    pub fn of_folder(folder: &NmfFolder, release: &Release) -> Result<Missing> {
         let there: BTreeSet<String> = folder.parts().into_iter().collect();
         let nation = folder.lacks_root();
         let (by, lists) = match folder.declared()?.parts {

@@ -60,11 +60,11 @@ impl<'a> Watch<'a> {
         Watch { carried, walk: plan.map(|plan| Walk::new(plan, units, first)) }
     }
 
-    fn see(&mut self, level: usize, unit: &UnitCounts, carried: usize, noise: &[Noise]) {
+    fn observe(&mut self, level: usize, unit: &UnitCounts, carried: usize, noise: &[Noise]) {
         // The number of levels fits in a byte.
         self.carried[level][unit.unit] = carried as u8;
         if let Some(walk) = &mut self.walk {
-            walk.see(level, unit, noise);
+            walk.observe(level, unit, noise);
         }
     }
 }
@@ -84,12 +84,12 @@ impl Measurements for PartCounts<'_> {
                     last = (unit.variances.clone(), carried);
                 }
                 if let Some(watch) = &mut watch {
-                    watch.see(level, unit, last.1, self.budgets.noise(self.first + level, last.1));
+                    watch.observe(level, unit, last.1, self.budgets.noise(self.first + level, last.1));
                 }
             }
             drop(watch);
             if let Some(seen) = &self.seen {
-                seen.see(units.len());
+                seen.observe(units.len());
             }
             take(units)
         })
@@ -167,7 +167,7 @@ pub(super) fn read_histograms(
                 };
             }
             (coming.iter_mut().enumerate())
-                .try_for_each(|(number, own)| own.see(file, row, &mut |units| take(number, units)))
+                .try_for_each(|(number, own)| own.observe(file, row, &mut |units| take(number, units)))
         })?;
     }
     coming.into_iter().enumerate().try_for_each(|(number, own)| own.end(&mut |units| take(number, units)))
@@ -216,7 +216,12 @@ impl<'a> Coming<'a> {
     }
 
     /// Adds a row; a row of another histogram is skipped.
-    fn see(&mut self, file: &NmfFile, row: &Row, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
+    fn observe(
+        &mut self,
+        file: &NmfFile,
+        row: &Row,
+        take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>,
+    ) -> Result<()> {
         let wrong = |why: &str| rows::refuse(&file.path, row, why);
         let Some(at) = self.matcher.query(row).map_err(|why| wrong(&why))? else { return Ok(()) };
         let queries = self.matcher.names.queries(self.matcher.level);

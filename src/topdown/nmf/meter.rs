@@ -33,7 +33,7 @@ pub struct Phase<'a> {
 
 impl Phase<'_> {
     /// Adds finished units.
-    pub(super) fn see(&self, units: usize) {
+    pub(super) fn observe(&self, units: usize) {
         let more = units as u64 * self.per_unit;
         let done = self.meter.done.fetch_add(more, Ordering::Relaxed) + more;
         (self.meter.at)(done, self.meter.of);

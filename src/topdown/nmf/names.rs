@@ -105,11 +105,11 @@ pub fn parts_of(schema: &Schema, name: &str) -> Result<Vec<Part>> {
 impl Names {
     /// The queries of a release, which must name its attributes; of two histograms those of the first.
     pub fn new(release: &Release) -> Result<Names> {
-        Names::of(release, Which::First)
+        Names::of_release(release, Which::First)
     }
 
     /// The queries of one of the histograms of a release.
-    pub fn of(release: &Release, which: Which) -> Result<Names> {
+    pub fn of_release(release: &Release, which: Which) -> Result<Names> {
         let what = format!("the release {}", release.name);
         let mut first = release.schema.clone().ok_or_else(|| {
             Error::missing(format!("{what} has no [[attribute]] tables, which say what its queries are of"))

@@ -44,7 +44,7 @@ pub trait Observer {
     fn begin(&mut self, part: &PartSeen) -> Result<()>;
 
     /// A unit was read.
-    fn see(&mut self, unit: &UnitSeen);
+    fn observe(&mut self, unit: &UnitSeen);
 }
 
 /// Sees nothing.
@@ -57,5 +57,5 @@ impl Observer for Blind {
         Ok(())
     }
 
-    fn see(&mut self, _: &UnitSeen) {}
+    fn observe(&mut self, _: &UnitSeen) {}
 }

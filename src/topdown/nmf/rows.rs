@@ -288,7 +288,7 @@ impl<'a> Opening<'a> {
                 }
             }
             _ => {
-                let stored = Stored::of(descriptor).map_err(|what| self.wrong_meaning(name, what, expected))?;
+                let stored = Stored::of_column(descriptor).map_err(|what| self.wrong_meaning(name, what, expected))?;
                 Numbers::stored(stored, list, column, descriptor)
             }
         };

@@ -108,10 +108,10 @@ fn carried_by_nation(folder: &NmfFolder, names: &Names, budgets: &Budgets) -> Re
 impl Survey {
     /// Opens a folder and reads its root.
     pub fn open(folder: &Path, release: &Release, mut settings: Settings) -> Result<Survey> {
-        let mut names = Names::of(release, histogram_of(release, &settings.wanted)?)?;
+        let mut names = Names::of_release(release, histogram_of(release, &settings.wanted)?)?;
         let folder = NmfFolder::open_from_root(folder, &names.levels)?;
         let missing = names.levels[folder.levels.len()..].to_vec();
-        let mut missing_parts = Missing::of(&folder, release)?;
+        let mut missing_parts = Missing::of_folder(&folder, release)?;
         names.keep_levels(folder.levels.len());
         check_there(&names.levels, &missing, &settings)?;
         let root = RootConstraints::read(&folder, &names)?;
@@ -226,7 +226,7 @@ impl Survey {
     fn shape(&self, free: &Free) -> Arc<Shape> {
         // A poisoned lock means that another thread has panicked; the shapes are still consistent.
         let mut shapes = self.shapes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        shapes.of(&self.problem, free)
+        shapes.shape(&self.problem, free)
     }
 
     /// Estimates all requested answers and passes them on; `at` receives the progress.
@@ -263,7 +263,7 @@ impl Survey {
 
     /// The pass upwards through a state.
     pub(super) fn state_root(&self, state: u32, meter: &Meter) -> Result<StateRoot> {
-        Ok(StateRoot::of(&self.rise(state, 0, false, meter)?))
+        Ok(StateRoot::of_pass(&self.rise(state, 0, false, meter)?))
     }
 
     /// The nation, from all its states; empty if its counts are not used.
@@ -296,7 +296,7 @@ impl Survey {
                 answers
             }
             None => {
-                let mut answers = self.answers.of(&self.problem, &nation.belief);
+                let mut answers = self.answers.answers(&self.problem, &nation.belief);
                 if let Some(truth) = &truth {
                     self.answers.add_truth(&self.names.sizes, truth, &mut answers);
                 }

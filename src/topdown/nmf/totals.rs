@@ -105,7 +105,7 @@ pub fn of_files(
     for file in &folder.levels[level].constraints {
         rows::read(&file.path, &names.constraint_columns(), |row| {
             let wrong = |why: String| rows::refuse(&file.path, row, &why);
-            let meaning = meanings.of(names, row).map_err(wrong)?;
+            let meaning = meanings.meaning(names, row).map_err(wrong)?;
             let Some(total) = names.exact_total(&meanings.known[meaning].constraint, row.values) else { return Ok(()) };
             let part = String::from_utf8_lossy(row.geocode).to_string();
             match of_part.insert(part, total) {

@@ -22,7 +22,7 @@ const MOST_SCALE: i32 = 38;
 
 impl Stored {
     /// The meaning of the integers of a column; `Err` with the content of the column, if that is not numbers.
-    pub(super) fn of(column: &ColumnDescriptor) -> Result<Stored, String> {
+    pub(super) fn of_column(column: &ColumnDescriptor) -> Result<Stored, String> {
         let decimal = |scale: i32| match scale {
             0..=MOST_SCALE => Ok(Stored::Decimal(scale.unsigned_abs())),
             _ => Err(format!("decimals of the scale {scale}")),

@@ -233,7 +233,7 @@ impl NmfWriter<'_> {
         let most = self.names.len() - level;
         // The format states variances of Gaussian noise: a reader would take any other variance for one of these.
         let of = |law: Option<&Law>| match law.filter(|law| law.sigma2().is_some()) {
-            Some(law) => Ok(Distribution::of(law)?.variance(12).approximate() as f32),
+            Some(law) => Ok(Distribution::of_law(law)?.variance(12).approximate() as f32),
             None => Ok(f32::NAN),
         };
         let asked = &self.plan.levels()[level];

@@ -29,13 +29,13 @@ pub(super) struct Mass {
 }
 
 impl Mass {
-    /// Of one loss.
+    /// The mass of one loss.
     pub fn at(p: f64, loss: f64) -> Self {
         Mass { p, low: loss, high: loss, mean: loss }
     }
 
-    /// Of an outcome, with the end of its probability that is certain for the measure.
-    pub fn of(one: &Outcome, start: f64, step: f64, is_above: bool) -> Self {
+    /// The mass of an outcome, with the end of its probability that is certain for the measure.
+    pub fn of_outcome(one: &Outcome, start: f64, step: f64, is_above: bool) -> Self {
         let steps_of = |loss: f64| ((loss - start) / step).max(0.0);
         let (low, high) = (steps_of(one.loss.lower), steps_of(one.loss.upper));
         let p = if is_above { one.p.upper } else { one.p.lower };

@@ -101,7 +101,7 @@ fn volumes(asked: &Asked) -> Result<Vec<Volume>> {
 
 /// The smallest deviations of each kind that the draws show.
 fn record(volume: &Volume, level: Level) -> Result<Value> {
-    let audited = Audited::of(&Law::DiscreteGaussian { sigma2: volume.sigma2.clone() }).context("--release")?;
+    let audited = Audited::of_law(&Law::DiscreteGaussian { sigma2: volume.sigma2.clone() }).context("--release")?;
     let mut record = json!({
         "level": volume.level,
         "query": volume.query,

@@ -21,7 +21,7 @@ pub struct ChartRows {
 
 impl ChartRows {
     /// Adds the answers about a unit or area, with its published count.
-    pub fn see(&mut self, subject: &Subject, answers: &[Answer], published: Option<f64>) {
+    pub fn add(&mut self, subject: &Subject, answers: &[Answer], published: Option<f64>) {
         let first = |answer: &Answer| Some((*answer.estimates.first()?, *answer.variances.first()?));
         let Some((estimate, variance)) = answers.first().and_then(first) else { return };
         let (depth, name) = match subject {

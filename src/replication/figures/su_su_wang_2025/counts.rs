@@ -177,14 +177,14 @@ const TRACT: &[&str] = &["Tract Subset", "Tract_Subset", "Tract"];
 
 /// Figure 6: the mean squared and absolute error of total population at four levels, clamped at zero and not.
 pub fn figure_6(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let (file, called) = block_file(sources, "figure-6")?;
     let column = Own::one("columns", &case.own.columns)?.map_or("pop", String::as_str);
     let blocks = Blocks::read(&file, &[column])?;
     // The level, the number of digits of its code, and the geolevels whose noise it may have.
     let levels: [(&str, usize, &[&str]); 4] =
         [("State", 2, &["State"]), ("County", 5, &["County"]), ("Tract", 11, TRACT), ("Block", 15, &["Block"])];
-    let mut sheet = Sheet::of("measure processing level units bureau± reduced± percent±");
+    let mut sheet = Sheet::of_columns("measure processing level units bureau± reduced± percent±");
     let names = levels.map(|level| level.0);
     let mut rows: Vec<(usize, Vec<ExpectedErrors>, Vec<ExpectedErrors>)> = Vec::new();
     for (_, digits, geolevels) in levels {
@@ -239,7 +239,7 @@ const QUERIES: [(&str, &str); 9] = [
 
 /// Figure 8: the mean squared error of nine counts at block level, clamped at zero.
 pub fn figure_8(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let (file, called) = block_file(sources, "figure-8")?;
     let queries: Vec<(&str, &str)> = match case.own.columns.is_empty() {
         true => QUERIES.to_vec(),
@@ -248,7 +248,7 @@ pub fn figure_8(sources: &Sources) -> Result<Drawing> {
     let columns: Vec<&str> = queries.iter().map(|query| query.0).collect();
     let blocks = Blocks::read(&file, &columns)?;
     let cuts = cuts(&case, &geolevel(&case, &["Block"])?)?;
-    let mut sheet = Sheet::of("count blocks people bureau± reduced± percent±");
+    let mut sheet = Sheet::of_columns("count blocks people bureau± reduced± percent±");
     let mut pairs = Vec::new();
     for (column, name) in &queries {
         let units = blocks.histogram(column, 15);

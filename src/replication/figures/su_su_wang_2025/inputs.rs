@@ -43,7 +43,7 @@ pub(super) struct Case<'s> {
 
 impl<'s> Case<'s> {
     /// With at most one given delta.
-    pub fn of(sources: &'s Sources) -> Result<Self> {
+    pub fn of_sources(sources: &'s Sources) -> Result<Self> {
         Own::one("delta", &sources.own.deltas)?;
         Case::of_any(sources)
     }
@@ -134,7 +134,7 @@ impl<'s> Case<'s> {
     /// standard account.
     pub fn compared(&self, level: &str, composition: &Composition, delta: &Delta, digits: u32) -> Result<Compared> {
         let figures = self.release.figures_of(&[level]);
-        Compared::of(composition, &figures, self.against(), delta, digits)
+        Compared::of_account(composition, &figures, self.against(), delta, digits)
     }
 
     /// The account that is drawn beside the exact one: in the paper's figures the Bureau's; of other releases the one by which a figure was published for these
@@ -167,7 +167,7 @@ impl<'s> Case<'s> {
         const DIGITS: u32 = 40;
         let delta: Delta = self.delta.clone().map_or_else(|| usual.parse(), Ok)?;
         let figures = self.release.figures_of(levels);
-        let epsilon = Compared::of(account, &figures, self.against(), &delta, DIGITS)?.epsilon;
+        let epsilon = Compared::of_account(account, &figures, self.against(), &delta, DIGITS)?.epsilon;
         Ok(Promise::known(delta, &epsilon))
     }
 

@@ -126,13 +126,13 @@ fn level_profiles(
         ];
         Ok((rows, profile_panel(&heading, &epsilons, series)))
     })?;
-    let sheet = Sheet::of("level sigma2 epsilon delta± zcdp_delta_upper");
+    let sheet = Sheet::of_columns("level sigma2 epsilon delta± zcdp_delta_upper");
     Ok(of_parts(sheet, title.to_string(), 4, parts))
 }
 
 /// Figure 2: the profile of every level, and the bound by zCDP.
 pub fn figure_2(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let ours = |level: &str| {
         let composition = case.level(level)?;
         let sigma2 = Case::least_sigma2(&composition);
@@ -144,7 +144,7 @@ pub fn figure_2(sources: &Sources) -> Result<Drawing> {
 
 /// Figure 5: the profile with the reduced noise that Table 1 prints, and the bound by zCDP of the original noise.
 pub fn figure_5(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let ours = |level: &str| case.reduced(level).map(|(composition, sigma2)| (composition, Some(sigma2)));
     let title = format!(
         "Privacy profile of {} of {} with {}, against zCDP with the noise as it is",
@@ -159,7 +159,7 @@ pub fn figure_5(sources: &Sources) -> Result<Drawing> {
 pub fn figure_3(sources: &Sources) -> Result<Drawing> {
     let case = Case::of_any(sources)?;
     let compared = if case.own.release.is_none() { "zcdp" } else { "compared_with" };
-    let mut sheet = Sheet::of(&format!("delta level epsilon± {compared}± percent±"));
+    let mut sheet = Sheet::of_columns(&format!("delta level epsilon± {compared}± percent±"));
     let mut panels = Vec::new();
     let usual = || ["1e-11", "1e-5"].iter().map(|text| text.parse()).collect::<Result<Vec<Delta>>>();
     let deltas = if case.own.deltas.is_empty() { usual()? } else { case.own.deltas.clone() };
@@ -199,7 +199,7 @@ type Named = (String, &'static str, Ink, Vec<Enclosure>);
 /// Figure 7: the profile of all levels together with the original noise and with 8.59% less, exactly and by the paper's
 /// bound with the first term only; and zCDP. A release with block paths is not one sum, so it has no such bound.
 pub fn figure_7(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let whole = case.whole()?;
     let (reduced, less) = case.reduced_whole(&whole)?;
     let end = if case.own.release.is_none() { parse("30")? } else { reach(&whole)? };
@@ -217,7 +217,7 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
     }
     let bound = zcdp_curve(&whole, &epsilons)?;
     let columns: String = curves.iter().map(|curve| format!("{}± ", curve.1)).collect();
-    let mut sheet = Sheet::of(&format!("epsilon {columns}zcdp_delta_upper"));
+    let mut sheet = Sheet::of_columns(&format!("epsilon {columns}zcdp_delta_upper"));
     for (k, epsilon) in epsilons.iter().enumerate() {
         let cells = curves.iter().flat_map(|curve| ends(&curve.3[k]));
         let row = std::iter::once(exact(epsilon)).chain(cells).chain([ends(&bound[k])[1].clone()]);
@@ -245,7 +245,7 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     let count = Own::one("copies", &own.copies)?.copied().unwrap_or(COUNT);
     let usual = || ["945", "50"].iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
     let noises = if own.sigma2.is_empty() { usual()? } else { own.sigma2.clone() };
-    let mut sheet = Sheet::of("sigma2 epsilon delta± zcdp_delta_upper as_printed±");
+    let mut sheet = Sheet::of_columns("sigma2 epsilon delta± zcdp_delta_upper as_printed±");
     let mut panels = Vec::new();
     let [zcdp, exactly] = names(own.sigma2.is_empty() && own.copies.is_empty());
     for sigma2 in noises {
@@ -276,7 +276,7 @@ pub fn figure_11(sources: &Sources) -> Result<Drawing> {
 
 /// Figures 14 and 15: the difference between the epsilon of zCDP and the exact one, for every delta.
 fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let deltas = match case.own.has_axis() {
         true => case.own.log_grid(&parse(LEAST_DELTA.0)?, &parse("1/2")?, POINTS)?,
         false => deltas(15),
@@ -304,7 +304,7 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
         Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
     })?;
     let unit = if percent { "percent" } else { "nats" };
-    let sheet = Sheet::of(&format!("level delta {unit}±"));
+    let sheet = Sheet::of_columns(&format!("level delta {unit}±"));
     let title =
         format!("By how much the exact epsilon of {} of {} is lower, in {unit}", case.levels_in_words(), case.title());
     Ok(of_parts(sheet, title, 4, parts))

@@ -31,11 +31,11 @@ type Match = (Rational, Enclosure, Enclosure, Option<Rational>);
 /// If the counts of a level have different noise, all of it is scaled and its least variance proxy is shown.
 pub fn table_1(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 7;
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let delta: Delta = case.own.deltas.first().cloned().map_or_else(|| "1e-11".parse(), Ok)?;
     let compared = if case.own.release.is_none() { "bureau_sigma2 zcdp_epsilon±" } else { "sigma2 compared_with±" };
     let columns = format!("level {compared} matched_sigma2± reduction_percent± printed_matched_sigma2");
-    let mut sheet = Sheet::of(&columns);
+    let mut sheet = Sheet::of_columns(&columns);
     let values: Vec<Match> = parallel::try_map(&case.levels, |level| {
         let own = case.level(level)?;
         let sigma2 = promise::variances(&own)?.swap_remove(0);
@@ -86,10 +86,10 @@ fn figure_of_table_1(case: &Case, delta: &Delta, values: &[Match]) -> Figure {
 /// Table 3: the share a_i of each level and its number of counts. PEPG and the tract subset group, with equal shares,
 /// form one group of the paper.
 pub fn table_3(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let parts = case.levels.iter().map(|level| case.level(level)).collect::<Result<Vec<Composition>>>()?;
     let total: Rational = parts.iter().fold(Rational::new(), |sum, part| sum + &**part.rho());
-    let mut sheet = Sheet::of("level share_percent counts rho sigma2");
+    let mut sheet = Sheet::of_columns("level share_percent counts rho sigma2");
     let mut points = Vec::new();
     for (k, (level, part)) in case.levels.iter().zip(&parts).enumerate() {
         let share = Rational::from(&**part.rho() / &total) * 100_u32;
@@ -125,7 +125,7 @@ pub fn table_2(sources: &Sources) -> Result<Drawing> {
     let cells: Vec<(&Rational, u64)> =
         noises.iter().flat_map(|sigma2| copies.iter().map(move |copies| (sigma2, *copies))).collect();
     let residuals = parallel::try_map(&cells, |(sigma2, copies)| Residual::new(sigma2, *copies, 12))?;
-    let mut sheet = Sheet::of("sigma2 copies omega_1 omega_2 omega_3 bound supremum±");
+    let mut sheet = Sheet::of_columns("sigma2 copies omega_1 omega_2 omega_3 bound supremum±");
     for ((sigma2, copies), residual) in cells.iter().zip(&residuals) {
         let upper = |value: &Enclosure| ends(value)[1].clone();
         let bounds = [&residual.omega_1, &residual.omega_2, &residual.omega_3, &residual.bound()].map(upper);
@@ -173,7 +173,7 @@ pub fn figure_10(sources: &Sources) -> Result<Drawing> {
         (true, _) => usual().into_iter().map(|(sigma2, _)| (sigma2.clone(), reach(&sigma2))).collect(),
         (false, _) => given(),
     };
-    let mut sheet = Sheet::of("sigma2 y mass± density±");
+    let mut sheet = Sheet::of_columns("sigma2 y mass± density±");
     let mut panels = Vec::new();
     for (sigma2, reach) in noises {
         let sum = SumOfCopies::new(sigma2.clone(), copies, 30)?;

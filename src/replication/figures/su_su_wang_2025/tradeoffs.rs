@@ -109,14 +109,14 @@ fn alphas() -> Vec<Rational> {
 
 /// Figure 4: the trade-off functions of every level.
 pub fn figure_4(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let parts = parallel::try_map(&case.levels, |level| {
         let (same, (reduced, sigma2)) = (case.level(level)?, case.reduced(level)?);
         let curves = Curves::new(&case, (&same, &reduced), alphas_of(case.own, 1)?, 12)?;
         let name = format!("exact, {}", case.reduced_name());
         Ok((curves.rows(level), curves.panel(&case.heading(level, &sigma2)?, &name)))
     })?;
-    let sheet = Sheet::of(COLUMNS);
+    let sheet = Sheet::of_columns(COLUMNS);
     let title = format!(
         "Trade-off function of {} of {}: the least type II error of any test of one neighbor against the other",
         case.levels_in_words(),
@@ -129,7 +129,7 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
 /// axes, since the curve of zCDP almost coincides with linear axes. It needs nine type I errors per decade up to 10^-3,
 /// where that curve bends on these axes; above, every other default one is enough.
 pub fn figure_12(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_sources(sources)?;
     let whole = case.whole()?;
     let (reduced, less) = case.reduced_whole(&whole)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
@@ -138,7 +138,7 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     alphas.sort_unstable();
     alphas.dedup();
     let curves = Curves::new(&case, (&whole, &reduced), alphas, 12)?;
-    let mut sheet = Sheet::of(COLUMNS);
+    let mut sheet = Sheet::of_columns(COLUMNS);
     curves.rows("all").into_iter().for_each(|row| sheet.push(row));
     let less = format!("exact, {less} noise");
     let panels = vec![curves.panel("both axes evenly divided", &less), curves.log_panel(&less)];
@@ -150,13 +150,13 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
 /// noise of Table 1 they cross; with 8.59% less, which the paper's caption names, they do not cross there, and both are
 /// drawn. For other releases, every named level or all levels.
 pub fn figure_13(sources: &Sources) -> Result<Drawing> {
-    let mut case = Case::of(sources)?;
+    let mut case = Case::of_sources(sources)?;
     if case.own.levels.is_empty() && case.own.release.is_none() {
         case.levels = vec!["County".to_string()];
     }
     let parts = parallel::try_map(&case.levels, |level| powers(&case, level))?;
     let caption = if case.is_printed() { " caption_power±" } else { "" };
-    let sheet = Sheet::of(&(COLUMNS.replace("beta", "power") + caption));
+    let sheet = Sheet::of_columns(&(COLUMNS.replace("beta", "power") + caption));
     let levels = match case.levels.as_slice() {
         [one] => one.clone(),
         _ => case.levels_in_words(),

@@ -165,7 +165,7 @@ impl<'a> Groups<'a> {
         if let Some(known) = self.laws.get(&(sigma2.clone(), copies)) {
             return known.clone();
         }
-        let single = Audited::of(&Law::DiscreteGaussian { sigma2: sigma2.clone() });
+        let single = Audited::of_law(&Law::DiscreteGaussian { sigma2: sigma2.clone() });
         let found = match (single, copies) {
             (Ok(single), 1) => Some(single),
             (Ok(single), copies) => {
@@ -263,7 +263,8 @@ impl<'a> Groups<'a> {
             return known.clone();
         }
         let names = self.names;
-        let found = self.zeros.as_mut().map_or_else(|| [].into(), |zeros| zeros.of(&names.queries(level)[query], free));
+        let found =
+            self.zeros.as_mut().map_or_else(|| [].into(), |zeros| zeros.counts(&names.queries(level)[query], free));
         self.lists.insert((level, query, number), found.clone());
         found
     }
@@ -374,7 +375,7 @@ impl Observer for Groups<'_> {
         Ok(())
     }
 
-    fn see(&mut self, seen: &UnitSeen) {
+    fn observe(&mut self, seen: &UnitSeen) {
         if self.level != seen.level {
             self.enter(seen);
         }

@@ -112,7 +112,7 @@ pub(super) fn exact_totals(part: &PartSeen, level: usize) -> Result<HashMap<usiz
     let (mut found, mut meanings, mut near) = (HashMap::new(), Meanings::default(), 0);
     for file in files {
         rows::read(&file.path, &names.constraint_columns(), |row| {
-            let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
+            let meaning = meanings.meaning(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
             let is_total = meanings.known[meaning].constraint.is_total();
             let unit = if is_total { codes.find(row.geocode, near) } else { None };
             if let (Some(unit), [total]) = (unit, row.values) {

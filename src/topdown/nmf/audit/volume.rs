@@ -58,7 +58,7 @@ pub fn volumes(folder: &Path, release: &Release) -> Result<Vec<Volume>> {
             free.iter().for_each(|number| of_set[*number as usize] += 1);
             for (number, many) in of_set.iter().enumerate().filter(|(_, many)| **many > 0) {
                 for (query, named) in queries.iter().enumerate() {
-                    let zero = zeros.of(named, &units.frees[number]).len();
+                    let zero = zeros.counts(named, &units.frees[number]).len();
                     *found.entry((level, query)).or_default() += *many as f64 * zero as f64 * share;
                 }
             }

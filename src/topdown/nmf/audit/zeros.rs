@@ -33,7 +33,7 @@ impl ZeroCounts {
     }
 
     /// The first counts of a query, at most [`MOST`], all of whose cells are zero where only `free` points may be above zero.
-    pub(super) fn of(&mut self, query: &NamedQuery, free: &Free) -> Arc<[u32]> {
+    pub(super) fn counts(&mut self, query: &NamedQuery, free: &Free) -> Arc<[u32]> {
         let key = (query.parts.clone(), free.clone());
         if let Some(known) = self.known.get(&key) {
             return known.clone();

@@ -30,7 +30,7 @@ impl Histograms {
     /// The histograms of a release.
     pub(super) fn new(release: &Release) -> Result<Histograms> {
         let of = |which| -> Result<(Names, Budgets)> {
-            let names = Names::of(release, which)?;
+            let names = Names::of_release(release, which)?;
             let budgets = Budgets::new(release, &names)?;
             Ok((names, budgets))
         };
@@ -70,7 +70,7 @@ impl Histograms {
         let files: Vec<_> = folder.levels[0].queries.iter().collect();
         let carried = self.read(&files, 0, (&Geocodes::nation(), b""), &mut |number, unit, carried| {
             if number == 0 {
-                observer.see(&UnitSeen { level: 0, units: None, unit, carried });
+                observer.observe(&UnitSeen { level: 0, units: None, unit, carried });
             }
         })?;
         Ok(carried[0])
@@ -108,9 +108,9 @@ impl Histograms {
             let files: Vec<_> = of_part(&folder.levels[first + level].queries, &units.part).collect();
             let own =
                 self.read(&files, first + level, (codes, units.part.as_bytes()), &mut |number, unit, carried| {
-                    walks[number].see(level, unit, self.0[number].1.noise(first + level, carried));
+                    walks[number].observe(level, unit, self.0[number].1.noise(first + level, carried));
                     if number == 0 {
-                        observer.see(&UnitSeen { level: first + level, units: Some(units), unit, carried });
+                        observer.observe(&UnitSeen { level: first + level, units: Some(units), unit, carried });
                     }
                 })?;
             carried.push(own);

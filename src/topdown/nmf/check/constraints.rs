@@ -52,7 +52,7 @@ pub(super) fn check_part(
                     return Ok(());
                 }
                 let wrong = |why: String| rows::refuse(&file.path, row, &why);
-                let meaning = meanings.of(names, row).map_err(wrong)?;
+                let meaning = meanings.meaning(names, row).map_err(wrong)?;
                 let constraint = &meanings.known[meaning].constraint;
                 let unit = found.entry(row.geocode.to_vec()).or_default();
                 if zeros.contains(&constraint.name) {
@@ -137,7 +137,7 @@ pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
         let mut meanings = Meanings::default();
         for file in &folder.levels[level].constraints {
             rows::read(&file.path, &names.constraint_columns(), |row| {
-                let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
+                let meaning = meanings.meaning(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
                 let constraint = &meanings.known[meaning].constraint;
                 if constraint.is_own() && constraint.sign != Sign::Equal {
                     let key = (constraint.name.clone(), constraint.sign == Sign::AtMost);

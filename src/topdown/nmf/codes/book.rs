@@ -50,9 +50,9 @@ pub struct CodeBooks {
 
 impl CodeBooks {
     /// The codes over the histograms of a release.
-    pub fn of(schema: &Schema) -> Result<CodeBooks> {
-        let beside = schema.beside.as_ref().map(|beside| CodeBook::of(&beside.schema)).transpose()?;
-        Ok(CodeBooks { first: CodeBook::of(schema)?, beside })
+    pub fn of_schema(schema: &Schema) -> Result<CodeBooks> {
+        let beside = schema.beside.as_ref().map(|beside| CodeBook::of_schema(&beside.schema)).transpose()?;
+        Ok(CodeBooks { first: CodeBook::of_schema(schema)?, beside })
     }
 
     /// The codes that are requested, and whether they are of the second histogram. A request for codes of both is refused; "all" are
@@ -70,7 +70,7 @@ impl CodeBooks {
 
 impl CodeBook {
     /// The codes over the histogram of a release, the first one if it has two.
-    pub fn of(schema: &Schema) -> Result<CodeBook> {
+    pub fn of_schema(schema: &Schema) -> Result<CodeBook> {
         let own: Vec<(&str, usize)> =
             schema.attributes.iter().map(|own| (own.name.as_str(), own.values.len())).collect();
         let product = Product::ALL.into_iter().find(|product| own == product.attributes()).ok_or_else(|| {
@@ -101,7 +101,7 @@ impl CodeBook {
             values: (0..*size).map(|value| value.to_string()).collect(),
         };
         let attributes = product.attributes().iter().map(attribute).collect();
-        CodeBook::of(&Schema { attributes, ..Schema::default() })
+        CodeBook::of_schema(&Schema { attributes, ..Schema::default() })
     }
 
     /// The codes that are requested, in the order of the request, each once: codes, tables, or all.

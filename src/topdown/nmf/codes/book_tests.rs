@@ -299,7 +299,7 @@ fn codes_are_chosen_and_refused_with_the_reason() {
 #[test]
 fn codes_of_the_dhc_select_sexes_ages_and_races() {
     let schema = Release::find("dhc-persons-us").unwrap().schema.unwrap();
-    let book = CodeBook::of(&schema).unwrap();
+    let book = CodeBook::of_schema(&schema).unwrap();
     assert_eq!(book.product, Product::DhcPersons);
     let of = |name: &str| {
         let code = book.choose(&[name.to_string()]).unwrap().remove(0);
@@ -330,7 +330,7 @@ fn codes_of_the_dhc_select_sexes_ages_and_races() {
 #[test]
 fn codes_are_of_one_of_two_histograms() {
     let schema = Release::find("dhc-units-us").unwrap().schema.unwrap();
-    let books = CodeBooks::of(&schema).unwrap();
+    let books = CodeBooks::of_schema(&schema).unwrap();
     let choose = |names: &[&str]| books.choose(&names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>());
     let (codes, is_second) = choose(&["P16", "H9_002N"]).unwrap();
     assert!(codes.len() == 10 && !is_second);
@@ -354,6 +354,6 @@ fn codes_are_of_one_of_two_histograms() {
 fn other_histograms_have_no_codes() {
     let values = vec!["yes".to_string(), "no".to_string()];
     let schema = Schema { attributes: vec![Attribute { name: "own".to_string(), values }], ..Schema::default() };
-    let why = CodeBook::of(&schema).unwrap_err().to_string();
+    let why = CodeBook::of_schema(&schema).unwrap_err().to_string();
     assert!(why.contains("own (2)") && why.contains("hhgq (8), votingage (2)") && why.contains("hhtype_dhch"), "{why}");
 }

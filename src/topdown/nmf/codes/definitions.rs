@@ -44,7 +44,7 @@ pub(super) fn read(product: Product, schema: &Schema) -> Result<(Vec<CodeTable>,
         for population in up_to(&populations, last) {
             let title = format!("{} ({})", table.title, population.described(product));
             let name = format!("{repeated}{}", population.letter);
-            lines.extend(base.iter().map(|line| population.of(line, &table.name, &name, product)));
+            lines.extend(base.iter().map(|line| population.line(line, &table.name, &name, product)));
             tables.push(CodeTable { name, title, repeats: Some(repeated.clone()) });
         }
     }
@@ -124,7 +124,7 @@ impl Population {
     }
 
     /// A line of a table for this population.
-    fn of(&self, line: &TableLine, table: &str, repetition: &str, product: Product) -> TableLine {
+    fn line(&self, line: &TableLine, table: &str, repetition: &str, product: Product) -> TableLine {
         let name = |code: &str| code.replacen(table, repetition, 1);
         TableLine {
             name: name(&line.name),

@@ -58,7 +58,7 @@ fn bisect(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Confidence {
+    fn confidence(text: &str) -> Confidence {
         text.parse().unwrap()
     }
 
@@ -76,13 +76,13 @@ mod tests {
             (3.1, "95", 1.22, 5.06),
             (-1.0, "99", 0.0, 1.684),
         ] {
-            let (a, b) = interval_approx(x, 1.0, &of(percent));
+            let (a, b) = interval_approx(x, 1.0, &confidence(percent));
             assert!((a - lower).abs() < 0.006 && (b - upper).abs() < 0.006, "{x} at {percent}: {a} {b}");
-            let (twice_a, twice_b) = interval_approx(2.0 * x, 2.0, &of(percent));
+            let (twice_a, twice_b) = interval_approx(2.0 * x, 2.0, &confidence(percent));
             assert!((twice_a - 2.0 * a).abs() < 1e-9 && (twice_b - 2.0 * b).abs() < 1e-9);
         }
-        assert_eq!(interval_approx(-0.5, 0.0, &of("95")), (0.0, 0.0));
-        assert_eq!(interval_approx(7.0, 0.0, &of("95")), (7.0, 7.0));
+        assert_eq!(interval_approx(-0.5, 0.0, &confidence("95")), (0.0, 0.0));
+        assert_eq!(interval_approx(7.0, 0.0, &confidence("95")), (7.0, 7.0));
     }
 
     /// Every count is in the interval of its estimate with the stated probability: the estimates whose interval holds it are one stretch, of that
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn intervals_hold_every_count_with_their_probability() {
         for (percent, probability) in [("90", 0.9), ("95", 0.95), ("99", 0.99)] {
-            let confidence = of(percent);
+            let confidence = self::confidence(percent);
             for m in [0.0, 0.01, 0.3, 1.0, 1.7, 2.5, 4.0, 9.0] {
                 let holds = |x: f64| {
                     let (lower, upper) = interval_approx(x, 1.0, &confidence);

@@ -20,13 +20,13 @@ impl PublishedCounts {
     }
 
     /// The published count of a unit or area that is estimated.
-    pub(super) fn of(&mut self, subject: &Subject) -> Option<f64> {
+    pub(super) fn count(&mut self, subject: &Subject) -> Option<f64> {
         let names = match subject {
             Subject::Unit { code, geoid, .. } => vec![code, geoid],
             Subject::Area(name) => vec![name],
         };
         self.seen.extend(names.iter().filter(|name| !name.is_empty()).map(|name| (*name).clone()));
-        names.into_iter().find_map(|name| self.published.of(name))
+        names.into_iter().find_map(|name| self.published.count(name))
     }
 
     /// A note on published counts that belong to none of the units and areas.

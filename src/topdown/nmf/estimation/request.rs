@@ -217,7 +217,7 @@ impl Estimation {
     fn codes(&self, release: &Release) -> Read<(Vec<Code>, bool)> {
         let Some(variables) = &self.variables else { return Ok((Vec::new(), false)) };
         let schema = release.schema.clone().unwrap_or_default();
-        let books = CodeBooks::of(&schema).about(EstimationInput::Release)?;
+        let books = CodeBooks::of_schema(&schema).about(EstimationInput::Release)?;
         books.choose(&variables.names).about(EstimationInput::Variables)
     }
 

@@ -209,7 +209,7 @@ impl Watch<'_, '_> {
             if let Some(errors) = &mut self.errors {
                 errors.add(&subject, &answers);
             }
-            let published = self.published.as_mut().and_then(|published| published.of(&subject));
+            let published = self.published.as_mut().and_then(|published| published.count(&subject));
             (self.see)(&subject, &answers, published)?;
             take(subject, answers)
         })?;

@@ -277,7 +277,7 @@ impl LevelSums {
     }
 
     /// The sums of a query over `children` children, if all of them have it.
-    fn of(&self, plan: &FitPlan, unit: usize, key: usize, children: u32) -> Option<(&[f64], Noise)> {
+    fn sums_of(&self, plan: &FitPlan, unit: usize, key: usize, children: u32) -> Option<(&[f64], Noise)> {
         let at = unit * plan.keys.len() + key;
         let start = unit * plan.width + plan.keys[key].place;
         let complete = children > 0 && self.have.get(at) == Some(&children);
@@ -339,7 +339,7 @@ impl<'a> Walk<'a> {
     fn pass_on(&mut self, unit: usize, besides: &[(usize, usize)]) {
         let (plan, children, parent) = (self.plan, self.children(unit), self.parents[unit] as usize);
         for key in (0..plan.keys.len()).filter(|key| besides.iter().all(|(own, _)| own != key)) {
-            if let Some((values, noise)) = self.below.of(plan, unit, key, children) {
+            if let Some((values, noise)) = self.below.sums_of(plan, unit, key, children) {
                 self.above.add(plan, parent, key, values, noise);
             }
         }
@@ -359,7 +359,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a unit of this level or of one above it; `noise` is the noise of each query of the level.
-    pub fn see(&mut self, level: usize, unit: &UnitCounts, noise: &[Noise]) {
+    pub fn observe(&mut self, level: usize, unit: &UnitCounts, noise: &[Noise]) {
         while self.level > level {
             self.rise();
         }
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
         for ((key, start), noise) in asked.iter().zip(noise) {
             let about = &plan.keys[*key];
             FitPlan::fold(about, &unit.counts[*start..start + about.counts], &mut self.folded);
-            if let Some((sums, below)) = self.below.of(plan, own, *key, children) {
+            if let Some((sums, below)) = self.below.sums_of(plan, own, *key, children) {
                 let all = below.plus(*noise);
                 let pairs = self.folded.iter().zip(sums).enumerate();
                 let residuals = pairs.map(|(sum, (value, below))| (below - value, all.times(about.size(sum))));
@@ -389,7 +389,8 @@ impl<'a> Walk<'a> {
         }
         self.rise();
         let keys = 0..self.plan.keys.len();
-        let noise = keys.map(|key| self.below.of(self.plan, 0, key, 1).map(|(_, noise)| (noise.variance, noise.proxy)));
+        let noise =
+            keys.map(|key| self.below.sums_of(self.plan, 0, key, 1).map(|(_, noise)| (noise.variance, noise.proxy)));
         let noise = noise.collect();
         (self.tally, Stand { values: self.below.values, noise })
     }

@@ -99,7 +99,7 @@ impl Within {
         let parts: Vec<Vec<Part>> = queries.iter().map(|query| query.parts.clone()).collect();
         let apart = vec![Part::Total; sizes.len()];
         let problem = Problem::new(sizes, &[parts], &[], &apart).ok()?;
-        let shape = Shapes::default().of(&problem, &problem.all_free());
+        let shape = Shapes::default().shape(&problem, &problem.all_free());
         let start = |at: usize| queries[..at].iter().map(NamedQuery::counts).sum::<usize>();
         let mut order: Vec<usize> = (0..queries.len()).filter(|at| *at != whole).collect();
         order.sort_by_key(|at| std::cmp::Reverse(queries[*at].counts()));

@@ -78,7 +78,7 @@ impl Survey {
                 .filter(|(_, area)| own.parts.contains_key(area))
                 .collect();
             for (at, area) in &here {
-                let answers = self.answers.of(&self.problem, &own.belief(*area));
+                let answers = self.answers.answers(&self.problem, &own.belief(*area));
                 for (cell, (query, number)) in cells.iter().enumerate() {
                     result.estimates[at * cells.len() + cell] += answers[*query].estimates[*number];
                 }

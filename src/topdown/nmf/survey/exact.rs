@@ -99,7 +99,7 @@ impl Survey {
                     let block = blocks.entry(geoid).or_default();
                     if with_bounds {
                         let meaning =
-                            meanings.of(&self.names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
+                            meanings.meaning(&self.names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
                         block.keep(meanings.known[meaning].constraint.bounds_of_total(row.values));
                     }
                     Ok(())

@@ -163,7 +163,7 @@ impl Survey {
                 names.insert(pass.area_sets.names[*area as usize].clone(), first + area);
             }
             check_number(names.len())?;
-            roots.insert(*state, StateRoot::of(&pass));
+            roots.insert(*state, StateRoot::of_pass(&pass));
             let parts = pass.areas.into_iter().map(|(area, part)| (first + area, part)).collect();
             let rests = pass.rests.into_iter().map(|((a, b), rest)| ((first + a, first + b), rest)).collect();
             joined.insert(*state, Joined::new(pass.belief, parts, rests));
@@ -276,7 +276,7 @@ impl Survey {
         let (_, joined) = self.joined(&Meter::new(at, self.work()))?;
         for (area, name) in (0..).zip(&areas.names) {
             let of_area = joined.iter().filter(|own| own.parts.contains_key(&area));
-            let answers = of_area.map(|own| self.answers.of(&self.problem, &own.belief(area))).reduce(add_answers);
+            let answers = of_area.map(|own| self.answers.answers(&self.problem, &own.belief(area))).reduce(add_answers);
             let mut answers: Vec<Answer> = answers.unwrap_or_else(|| self.answers.zeros());
             if let Some(truth) = &self.settings.truth {
                 self.answers.add_truth(&self.names.sizes, &truth.weighted(areas.blocks_of(area)), &mut answers);

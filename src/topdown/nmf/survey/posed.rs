@@ -60,7 +60,7 @@ impl Posed {
 
 /// The lines of the tables of P.L. 94-171 about persons.
 fn lines_of_persons(schema: &Schema) -> Result<Vec<TableLine>> {
-    let book = CodeBook::of(schema)?;
+    let book = CodeBook::of_schema(schema)?;
     match book.product {
         Product::Persons => Ok(book.codes.into_iter().map(|code| code.line).collect()),
         other => {

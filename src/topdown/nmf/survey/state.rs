@@ -202,7 +202,7 @@ impl Survey {
                         .then(|| (self.subject(units, level, unit), self.unit_answers(units, level, unit, belief))))
                 },
                 |answered| {
-                    phase.see(1);
+                    phase.observe(1);
                     answered.map_or(Ok(()), |(subject, answers)| take(subject, answers))
                 },
             )?;

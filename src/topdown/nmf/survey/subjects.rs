@@ -20,7 +20,7 @@ use crate::{
 
 impl Survey {
     pub(super) fn unit_answers(&self, units: &PartUnits, level: usize, unit: usize, belief: &Belief) -> Vec<Answer> {
-        let mut answers = self.answers.of(&self.problem, belief);
+        let mut answers = self.answers.answers(&self.problem, belief);
         if let Some(histogram) = self.truth_of(units, level, unit) {
             self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
         }
@@ -37,7 +37,7 @@ impl Survey {
 
     /// The answers for an area of a state.
     pub(super) fn area_answers(&self, pass: &StatePass, area: u32, belief: &Belief) -> Vec<Answer> {
-        let mut answers = self.answers.of(&self.problem, belief);
+        let mut answers = self.answers.answers(&self.problem, belief);
         let Some(truth) = &self.settings.truth else { return answers };
         // For an area in several states, only the blocks of this one.
         let own = |geoid: &u64| pass.parts.iter().any(|units| units.has_state(*geoid));
@@ -48,7 +48,7 @@ impl Survey {
 
     /// The answers for an area with blocks in several states.
     pub(super) fn given_area_answers(&self, area: u32, belief: &Belief) -> Vec<Answer> {
-        let mut answers = self.answers.of(&self.problem, belief);
+        let mut answers = self.answers.answers(&self.problem, belief);
         if let (Some(truth), AreaSource::Given(areas)) = (&self.settings.truth, &self.settings.areas) {
             let histogram = truth.weighted(areas.blocks_of(area));
             self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);

@@ -100,7 +100,7 @@ impl Survey {
             return self.share_state(state, (&pass, &unbiased), &above.passes, counts.clone(), take);
         }
         let passes = self.passes(whole, pass.bound_groups());
-        let root = StateRoot::of(&pass);
+        let root = StateRoot::of_pass(&pass);
         let cells = passes.cells_of(&self.problem, &root.belief, &root.belief.x);
         let child = self.child(&cells, &root, self.total_of(state));
         let counts = passes.root(&self.problem, &child, &[]).map_err(|why| no_counts(&name_of(state), why))?;
@@ -200,7 +200,7 @@ impl Survey {
 
 impl StateRoot {
     /// The root of a state after the pass upwards.
-    pub(super) fn of(pass: &StatePass) -> StateRoot {
+    pub(super) fn of_pass(pass: &StatePass) -> StateRoot {
         let (belief, free) = (pass.belief.clone(), pass.free.clone());
         StateRoot { belief, free, bounds: bounds_of(pass), bound_groups: pass.bound_groups() }
     }

@@ -55,7 +55,7 @@ impl Published {
     }
 
     /// The published count of a unit or area.
-    pub fn of(&self, name: &str) -> Option<f64> {
+    pub fn count(&self, name: &str) -> Option<f64> {
         self.counts.get(name).map(|(count, _)| *count)
     }
 

@@ -46,7 +46,7 @@ pub(super) fn read_level(
                 }
                 return Ok(());
             }
-            let meaning = constraints.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
+            let meaning = constraints.meaning(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
             // The rows of a unit are usually consecutive.
             if codes.get(last).is_none_or(|code| code != row.geocode) {
                 last = *known.entry(row.geocode.to_vec()).or_insert_with(|| {
@@ -177,7 +177,11 @@ pub(in crate::topdown::nmf) struct Meaning {
 
 impl Meanings {
     /// The number of the constraint of a row.
-    pub(in crate::topdown::nmf) fn of(&mut self, names: &Names, row: &rows::Row) -> std::result::Result<usize, String> {
+    pub(in crate::topdown::nmf) fn meaning(
+        &mut self,
+        names: &Names,
+        row: &rows::Row,
+    ) -> std::result::Result<usize, String> {
         let is = |known: &Meaning| {
             known.name == row.name && known.sign == row.sign && known.axes == row.axes && known.shape == row.shape
         };
