@@ -187,7 +187,7 @@ impl PrintedFigure {
 
     /// Whether it is proven to be smaller than an epsilon, also for the rounding of its last digit: the data are less private than it says.
     pub fn is_below(&self, epsilon: &Enclosure) -> bool {
-        epsilon.lower_rational().is_some_and(|least| Rational::from(&self.value + self.unit()) < least)
+        epsilon.lower_rational().is_some_and(|least| least - self.unit() > self.value)
     }
 
     /// Whether it is proven to be larger: the data are more private than it says.

@@ -39,7 +39,7 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Check(CheckArgs),
-    Estimate(estimate::Args),
+    Estimate(Box<estimate::Args>),
     Audit(audit::Args),
     Codes(codes::Args),
     Compare(CompareArgs),
