@@ -14,7 +14,10 @@ use rug::Rational;
 use super::arithmetic::{Arithmetic, Precision};
 use crate::{
     error::Result,
-    loss::uniform::{self, Part, UniformSum},
+    loss::{
+        engine::machine,
+        uniform::{self, Part, UniformSum},
+    },
     numeric::{Enclosure, field::Real, rational, upper_bound::UpperBound},
 };
 
@@ -22,6 +25,18 @@ use crate::{
 const BITS: u32 = 64;
 /// Nodes from one exact angle to the next.
 const ANEW: usize = 64;
+
+/// The price of the factors of a node in seconds; infinite where too many losses are to be listed.
+pub(super) fn price(sum: &UniformSum, c: f64, ln_small: f64) -> f64 {
+    let listed = sum.others.as_ref().map_or(1.0, |others| uniform::predicted(others, c, cut(ln_small)));
+    listed * machine::PER_UNIFORM_PRODUCT + sum.parts.len() as f64 * machine::PER_UNIFORM_FACTOR
+}
+
+/// The bits to which losses are listed, for an error of about exp(ln_small) of the moment.
+fn cut(ln_small: f64) -> u32 {
+    const GUARD: f64 = 16.0;
+    (-ln_small / std::f64::consts::LN_2 + GUARD).clamp(GUARD, 1e5) as u32
+}
 
 /// What belongs to Re s = c.
 pub(super) struct Factors<'a> {
@@ -48,7 +63,6 @@ struct Factor<'a> {
 impl<'a> Factors<'a> {
     /// For an error of about exp(ln_small) of the moment.
     pub(super) fn new(sum: &'a UniformSum, c: &Rational, ln_small: f64, bits: u32) -> Result<Self> {
-        const GUARD: f64 = 16.0;
         let at = c.to_f64();
         let norm = |part: &'a Part| -> Result<Factor<'a>> {
             let ln = at * part.one.largest.to_f64() - part.ln_mgf_approx(at) / part.copies as f64;
@@ -60,10 +74,7 @@ impl<'a> Factors<'a> {
                 vec![(Rational::new(), Enclosure::double(1.0, bits))],
                 UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)),
             ),
-            Some(others) => {
-                let cut = (-ln_small / std::f64::consts::LN_2 + GUARD).clamp(GUARD, 1e5) as u32;
-                uniform::listed(others, c, cut, bits)?
-            }
+            Some(others) => uniform::listed(others, c, cut(ln_small), bits)?,
         };
         let first = losses.first().map(|(loss, _)| loss.clone()).unwrap_or_default();
         let weighted = |(loss, p): (Rational, Enclosure)| {

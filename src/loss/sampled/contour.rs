@@ -17,6 +17,7 @@ use rug::{Float, Rational, float::Round};
 use super::{
     Direction, Strand,
     arithmetic::{Arithmetic, Precision, exact},
+    beside,
     fixed::Length,
     kept::{Along, Kept, Kind, Moments, Terms},
     search::{Course, Plan, Search, Side, StrandPlan},
@@ -147,7 +148,8 @@ fn seconds(sum: &SampledSum, course: &Course, strands: &[StrandPlan], kind: Kind
         }
     };
     let factors: f64 = sum.strands.iter().zip(strands).map(of).sum();
-    course.nodes as f64 * (factors + machine::PER_ROUGH_NODE)
+    let beside = sum.beside.as_ref().map_or(0.0, |own| beside::price(own, course.c, course.ln_small));
+    course.nodes as f64 * (factors + beside + machine::PER_ROUGH_NODE)
 }
 
 struct Request<'a> {

@@ -171,7 +171,7 @@ pub(in crate::loss) fn listed(
     cut: u32,
     bits: u32,
 ) -> Result<(Vec<(Rational, Enclosure)>, UpperBound)> {
-    let predicted = coarse::predicted(others, &Outline::new(others.groups()), c.to_f64(), cut);
+    let predicted = predicted(others, c.to_f64(), cut);
     if predicted.is_nan() || predicted > MOST_LOSSES {
         let (needed, most) = (format!("{predicted:.1e} losses"), format!("{MOST_LOSSES:.0e}"));
         return Err(Error::TooLong {
@@ -183,4 +183,9 @@ pub(in crate::loss) fn listed(
     let coarse = Coarse::new(others, c, cut)?;
     let losses = coarse.losses(c, bits).into_iter().map(|atom| (atom.loss, atom.p)).collect();
     Ok((losses, UpperBound::of_enclosure(&Enclosure::new(Float::new(BITS), coarse.missing))))
+}
+
+/// The number of losses that are listed, approximately.
+pub(in crate::loss) fn predicted(others: &LossSum, c: f64, cut: u32) -> f64 {
+    coarse::predicted(others, &Outline::new(others.groups()), c, cut)
 }
