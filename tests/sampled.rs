@@ -360,8 +360,8 @@ fn other_pairs_are_refused() {
     is_unsuitable(own.for_changed_records(), "add-remove");
     is_unsuitable(own.for_groups_of(2), "group");
     assert!(own.for_groups_of(1).is_ok());
-    for (law, text) in [("approximate", "1:1e-6"), ("truncated-laplace", "1/2:10"), ("unknown-key", "laplace:1:10")] {
-        let beside = [counts("sampled:0.01:gaussian:1"), vec![Counts::parse(law, text).unwrap()]].concat();
+    for other in ["approximate:1:1e-6", "truncated-laplace:1/2:10", "unknown-key:laplace:1:10"] {
+        let beside = counts(&format!("sampled:0.01:gaussian:1 {other}"));
         is_unsuitable(Composition::new(beside), "only noise whose pair of laws is symmetric");
     }
     is_unsuitable(own.knot(&Rational::from(1), 10), "Poisson");

@@ -69,6 +69,8 @@ impl Composition {
     }
 
     fn of_counts(counts: Joined<Counts>) -> Result<Self> {
+        // First, because it names what samples are not composed with.
+        let sampled = sampled_sum(counts.iter())?.map(Arc::new);
         let terms =
             counts.iter().map(|counts| Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count });
         let terms: Vec<Group> = terms.collect();
@@ -79,7 +81,6 @@ impl Composition {
         let down = |term: &Group| directions::group(term, Rounding::Down, Direction::Remove);
         let below = if is_exact { None } else { Some(Arc::new(LossSum::new(terms.iter().map(down))?)) };
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        let sampled = sampled_sum(counts.iter())?.map(Arc::new);
         let is_symmetric = sampled.is_none() && directions.is_none();
         let uniform = |rounding| UniformSum::of_terms(&terms, rounding, Direction::Remove);
         let uniform = if is_symmetric { uniform(Rounding::Down)?.zip(uniform(Rounding::Up)?) } else { None };
