@@ -382,7 +382,7 @@ fn what_is_out_of_range_is_refused() {
         let refused = Counts::parse(key, text).unwrap_err().to_string();
         assert!(refused.contains(part), "{key} {text}: {refused}");
     }
-    let beside = Composition::new(counts("laplace:1 sampled:0.1:gaussian:1"));
+    let beside = Composition::new(counts("laplace:1 approximate:1:1e-6 sampled:0.1:gaussian:1"));
     assert!(matches!(beside, Err(Error::Unsuitable { .. })), "{beside:?}");
     assert!(composition("laplace:1").knot(&parse("0").unwrap(), 8).is_err());
 }
