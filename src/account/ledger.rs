@@ -605,11 +605,13 @@ impl Ledger {
 
 /// The largest epsilon by the exact Renyi divergences, where noise is sampled: rho ignores the sampling, so no account by it is a comparison.
 fn renyi_of_samples(accounts: &[Whole], delta: &Delta, digits: u32) -> Result<Option<Enclosure>> {
+    let is_sampled = |account: &Whole| Ok(account.extremes()?.iter().any(Composition::is_sampled));
+    let has_samples = accounts.iter().map(is_sampled).collect::<Result<Vec<bool>>>()?.contains(&true);
+    if !has_samples {
+        return Ok(None);
+    }
     let mut largest: Option<Enclosure> = None;
     for account in accounts {
-        if !account.extremes()?.iter().any(Composition::is_sampled) {
-            return Ok(None);
-        }
         let Some(own) = Conversion::Renyi.epsilon(account, delta, digits)? else { return Ok(None) };
         largest = Some(largest.map_or(own.clone(), |before| before.max(&own)));
     }

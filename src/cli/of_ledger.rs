@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    Error,
     account::{
         Delta, Epsilon, Whole,
         ledger::{Entry, Ledger},
@@ -105,8 +106,11 @@ impl Beside {
     pub fn keeps_promise(&self, mechanism: &Resolved, account: &Whole, digits: u32) -> Result<Option<Certainty>> {
         let Some(promise) = &self.promise else { return Ok(None) };
         if promise.is_adaptive {
-            // Where the sums bound no noise that follows from results, nothing is added.
-            return Ok(Some(self.sums_keep(mechanism, promise, digits).unwrap_or(Certainty::No)));
+            return match self.sums_keep(mechanism, promise, digits) {
+                // Where the sums bound no noise that follows from results, nothing is added.
+                Err(Error::Unsuitable { .. }) => Ok(Some(Certainty::No)),
+                kept => Ok(Some(kept?)),
+            };
         }
         let own = Promise::Epsilon { delta: promise.delta.clone(), epsilon: promise.epsilon.clone() };
         Ok(Some(own.kept_by(account, account)?))

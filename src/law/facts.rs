@@ -23,7 +23,7 @@ impl Range {
     }
 }
 
-/// How the parameter of a law tells the size of its noise.
+/// How the size of the noise grows with the parameter of a law.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
     /// The parameter is in proportion to the noise, as a scale.
@@ -92,7 +92,7 @@ pub(super) trait Facts<'a> {
     /// The largest shift of an account.
     fn most_shift(&self) -> u64;
 
-    /// How its parameter tells the size of the noise, and the range of the parameter in which noise is searched; `None` where there is no more of the same noise.
+    /// How the size of the noise grows with its parameter, and the range of the parameter in which noise is searched; `None` where there is no more of the same noise.
     fn growth(&self) -> Option<(Growth, Range)> {
         None
     }

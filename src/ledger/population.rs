@@ -56,7 +56,7 @@ impl Accounted {
 /// The counts that one record changes: each of several ways, the mixes in words, and whether the only way is the whole change of a changed record.
 type Ways = (Vec<Composition>, Vec<String>, bool);
 
-/// What an account covers beside a promise for noise that may follow from results.
+/// The condition of an account beside a promise for noise that may follow from results.
 const FIXED: &str = "This account is of noise that was fixed before any result was seen.";
 
 impl Population {

@@ -109,7 +109,7 @@ impl SecondEnclosure {
         SecondEnclosure { value, by, note }
     }
 
-    /// What it leaves open: the reason where an end is missing, or that it is wide.
+    /// The note for readers: why an end is missing, or that the enclosure is wide.
     pub fn leaves_open(&self) -> Option<&'static str> {
         const WIDE: &str = "wider than a hundredth: it confirms no more than that the answer is inside";
         let is_wide = || {

@@ -230,7 +230,7 @@ impl Args {
     }
 }
 
-/// What breaks the promise without the noise that is sought.
+/// The part of the whole that breaks the promise alone, without the noise that is sought, if there is one.
 fn broken_by(
     (beside, adaptive): (Option<&Beside>, Option<&LedgerPromise>),
     others: &subject::Subject,

@@ -23,7 +23,7 @@ const MOST: usize = 10_000;
 
 const COLUMNS: [&str; 3] = ["shift", "epsilon_lower", "epsilon_upper"];
 
-/// What a size is: noise that is not log-concave has another epsilon for one record that moves its counts further.
+/// The meaning of a size: with noise that is not log-concave, one record that moves its counts further has another epsilon than a group.
 const SIZES: &str = "Each size stands for one record that moves its counts that many times as far, and for a group of as many records (--group), who may move other \
                      counts: epsilon is that of the worse.";
 

@@ -38,7 +38,7 @@ fn cut(ln_small: f64) -> u32 {
     (-ln_small / std::f64::consts::LN_2 + GUARD).clamp(GUARD, 1e5) as u32
 }
 
-/// What belongs to Re s = c.
+/// The factors of all nodes with Re s = c.
 pub(super) struct Factors<'a> {
     c: Rational,
     parts: Vec<Factor<'a>>,

@@ -28,6 +28,10 @@
 //!
 //! For n steps, delta(eps) = (1 / 2 pi i) times the integral of F^n exp(-s eps) / (s (s + 1)) along Re s = c > 0, again by the trapezoid rule, whose error
 //! is a sum of positive terms: the profile at eps - 2 pi m / h, times exp(-2 pi m c / h) (`contour`). Between -1 and 0 the same integral is -(1 - delta).
+//!
+//! # Other noise
+//!
+//! Noise that sees every record, with a symmetric pair, multiplies the moment at every node (`beside`).
 
 mod apart;
 mod arithmetic;
