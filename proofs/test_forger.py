@@ -2,7 +2,7 @@
 """Forged certificates: python3 proofs/test_forger.py. Standard library only.
 
 A thousand forgeries of small certificates, none of which is proven; faults that are planted into the checker, which the same forger finds; and
-certificates that would take very long, which are refused at once. scripts/forge makes many more forgeries.
+certificates that would take very long, which are refused at once. scripts/tests/forge makes many more forgeries.
 """
 
 import json

@@ -37,7 +37,7 @@ def _with_program():
     SCRIPTS.mkdir(parents=True, exist_ok=True)
     built = Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release" / name
     shutil.copy(ROOT / built, SCRIPTS / name)
-    printed = subprocess.run([sys.executable, "scripts/third_party.py"], cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout
+    printed = subprocess.run([sys.executable, "scripts/release/third_party.py"], cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout
     (HERE / "licenses" / "THIRD-PARTY.txt").write_text(printed, encoding="utf-8")
 
 

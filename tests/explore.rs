@@ -1,5 +1,5 @@
 //! `assay explore`: which requests are answered, and that every answer is that of the command with `--json`. The page itself is tested in a
-//! browser by `scripts/test-explore`.
+//! browser by `scripts/tests/test-explore`.
 #![cfg(feature = "explore")]
 
 #[path = "explore/exports.rs"]

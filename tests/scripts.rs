@@ -17,6 +17,26 @@ fn found(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every executable file of `scripts/` and its folders, by its path from the project's folder.
+fn scripts() -> Vec<String> {
+    let (mut folders, mut found) = (vec![root().join("scripts")], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if fs::metadata(&path).unwrap().permissions().mode() & 0o111 != 0 {
+                found.push(path.strip_prefix(root()).unwrap().to_str().unwrap().to_string());
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn help_of_every_script_is_help_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
@@ -25,13 +45,10 @@ fn help_of_every_script_is_help_and_nothing_else() {
         let Some(path) = found(program) else { continue };
         symlink(fs::canonicalize(path).unwrap(), folder.path().join(program)).unwrap();
     }
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let mut asked = 0;
-    for entry in fs::read_dir(&scripts).unwrap() {
-        let path = entry.unwrap().path();
-        let is_script = path.is_file() && fs::metadata(&path).unwrap().permissions().mode() & 0o111 != 0;
-        let is_python = is_script && fs::read_to_string(&path).unwrap().starts_with("#!/usr/bin/env python3");
-        if !is_script || (is_python && !folder.path().join("python3").exists()) {
+    for path in scripts().iter().map(|name| root().join(name)) {
+        let is_python = fs::read_to_string(&path).unwrap().starts_with("#!/usr/bin/env python3");
+        if is_python && !folder.path().join("python3").exists() {
             continue;
         }
         let outcome =
@@ -48,25 +65,21 @@ fn help_of_every_script_is_help_and_nothing_else() {
 /// The table in CONTRIBUTING.md has every script, and no other.
 #[test]
 fn every_script_is_in_the_table_of_what_scripts_need() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
-    let table = text.split("## What scripts need").nth(1).expect("the chapter").split("\n## ").next().unwrap();
-    let named: Vec<&str> = table.split('`').filter_map(|part| part.strip_prefix("scripts/")).collect();
-    for entry in fs::read_dir(root.join("scripts")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_string();
-        let is_script = path.is_file() && fs::metadata(&path).unwrap().permissions().mode() & 0o111 != 0;
-        assert!(!is_script || named.contains(&name.as_str()), "scripts/{name} is not in the table");
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let chapter = text.split("## What scripts need").nth(1).expect("the chapter").split("\n## ").next().unwrap();
+    let table = chapter.split("\n| script |").nth(1).expect("the table");
+    let named: Vec<&str> = table.split('`').filter(|part| part.starts_with("scripts/")).collect();
+    for name in scripts() {
+        assert!(named.contains(&name.as_str()), "{name} is not in the table");
     }
     for name in named {
-        assert!(root.join("scripts").join(name).is_file(), "there is no scripts/{name}");
+        assert!(root().join(name).is_file(), "there is no {name}");
     }
 }
 
 /// `scripts/check-entries` with the program, in a folder.
 fn check_entries(folder: &Path, args: &[&str]) -> (bool, String) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-entries");
-    let mut command = Command::new(script);
+    let mut command = Command::new(root().join("scripts/check-entries"));
     command
         .args(args)
         .current_dir(folder)
@@ -145,10 +158,9 @@ fn only_entries_that_changed_since_a_commit_are_checked() {
 /// The hook and the action run this script.
 #[test]
 fn the_hook_and_the_action_run_the_check_of_entries() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let hook = fs::read_to_string(root.join(".pre-commit-hooks.yaml")).unwrap();
+    let hook = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
     assert!(hook.contains("entry: scripts/check-entries\n") && hook.contains("language: script\n"), "{hook}");
-    let action = fs::read_to_string(root.join("action.yml")).unwrap();
+    let action = fs::read_to_string(root().join("action.yml")).unwrap();
     assert!(
         action.contains("scripts/check-entries\" --changed \"$BASE\" \"$FOLDER\"")
             && action.contains("using: composite")

@@ -1,7 +1,7 @@
 //! Whole counts of random folders. Each folder has whole counts that satisfy every constraint, namely those that it was made from, so
 //! each must be solved. Bounds are tight in half of them, and interact with the exact totals of states.
 //!
-//! ASSAY_FOLDERS=2000 makes that many instead of a hundred: scripts/whole-folders.
+//! ASSAY_FOLDERS=2000 makes that many instead of a hundred: scripts/tests/whole-folders.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,4 +1,4 @@
-"""The check of margins, scripts/coverage: its statistics, and the table that it wrote into the guide."""
+"""The check of margins, scripts/measure/coverage: its statistics, and the table that it wrote into the guide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conftest import ROOT
 @pytest.fixture(scope="module")
 def coverage() -> Any:
     """The script, as a module."""
-    path = ROOT / "scripts" / "coverage"
+    path = ROOT / "scripts" / "measure" / "coverage"
     sys.path.insert(0, str(path.parent))
     loader = importlib.machinery.SourceFileLoader("coverage_of_margins", str(path))
     specification = importlib.util.spec_from_loader(loader.name, loader)

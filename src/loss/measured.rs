@@ -1,4 +1,4 @@
-//! The seconds of single steps, as `scripts/measure-costs` measures them beside the constants of `engine/machine.rs`: on one processor, in a release
+//! The seconds of single steps, as `scripts/measure/measure-costs` measures them beside the constants of `engine/machine.rs`: on one processor, in a release
 //! build. Steps of private parts are measured by `measured` of their own modules.
 
 use std::{env, fs, hint::black_box};
@@ -123,7 +123,7 @@ fn of_remaining(sums: Vec<LossSum>, digits: u32, is_meant: impl Fn(f64) -> bool)
 }
 
 #[test]
-#[ignore = "a few minutes in a release build: scripts/measure-costs runs it"]
+#[ignore = "a few minutes in a release build: scripts/measure/measure-costs runs it"]
 fn costs() {
     const FEW: u32 = 12;
     const MANY: u32 = 30;

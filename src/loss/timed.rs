@@ -1,4 +1,4 @@
-//! The least seconds of a step of some work: for `scripts/measure-costs`.
+//! The least seconds of a step of some work: for `scripts/measure/measure-costs`.
 
 use std::time::{Duration, Instant};
 

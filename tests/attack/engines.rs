@@ -1,6 +1,6 @@
 //! The golden file of the engines: random requests of every class of compositions, with the engine that answers each, its enclosure and its seconds.
 //!
-//! `scripts/engines` runs it and compares with `results/engines.csv`: after a change of the engines every enclosure overlaps that of the file, none is
+//! `scripts/measure/engines` runs it and compares with `results/engines.csv`: after a change of the engines every enclosure overlaps that of the file, none is
 //! wider, and none takes longer by more than a fifth.
 
 use std::{
@@ -117,7 +117,7 @@ fn row(class: &str, number: u64) -> String {
 }
 
 #[test]
-#[ignore = "minutes in a release build: scripts/engines runs it"]
+#[ignore = "minutes in a release build: scripts/measure/engines runs it"]
 fn engines() {
     let (Some(path), count) = (env::var_os(OUT), env::var(COUNT)) else { panic!("{OUT} names the file to write") };
     let count: u64 = count.ok().and_then(|count| count.parse().ok()).unwrap_or(143);

@@ -1,4 +1,4 @@
-"""`assay tabulate --cluster` on a real cluster, which scripts/test-cluster starts: the same bytes as the release of one machine, or a clear
+"""`assay tabulate --cluster` on a real cluster, which scripts/tests/test-cluster starts: the same bytes as the release of one machine, or a clear
 error without a draw."""
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The speed of the page, and the memory of the server. Not part of the tests: scripts/test-explore PROGRAM -m speed -s."""
+"""The speed of the page, and the memory of the server. Not part of the tests: scripts/tests/test-explore PROGRAM -m speed -s."""
 
 import json
 import resource

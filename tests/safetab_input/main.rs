@@ -24,7 +24,7 @@ use tempfile::TempDir;
 
 use crate::common::numbers::Numbers;
 
-#[path = "../../scripts/make-examples.rs"]
+#[path = "../../scripts/make/make-examples.rs"]
 mod make_examples;
 
 mod broken;

@@ -1,7 +1,7 @@
 //! Seconds: what single steps of the engines take on one processor, and the thresholds of time that follow.
 //!
 //! They decide which engine is tried first, and so how long an answer takes; no digit of an enclosure's proof depends on them. They are fixed
-//! numbers, the same on every machine, so that the choice is. `scripts/measure-costs` measures those of steps beside the numbers here; thresholds are
+//! numbers, the same on every machine, so that the choice is. `scripts/measure/measure-costs` measures those of steps beside the numbers here; thresholds are
 //! chosen.
 
 /// An engine that is predicted to take no longer is tried before the costs of others are predicted: that would take as long.

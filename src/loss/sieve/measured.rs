@@ -1,4 +1,4 @@
-//! The seconds of a window that a sieve examines: for `scripts/measure-costs`.
+//! The seconds of a window that a sieve examines: for `scripts/measure/measure-costs`.
 
 use super::{Sweep, factor_bounds};
 use crate::loss::{testing::sum, timed::least_per_step};

@@ -1,4 +1,4 @@
-//! The seconds of a loss of a long list of which few matter: for `scripts/measure-costs`.
+//! The seconds of a loss of a long list of which few matter: for `scripts/measure/measure-costs`.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! The seconds of single steps of smoothing: for `scripts/measure-costs`.
+//! The seconds of single steps of smoothing: for `scripts/measure/measure-costs`.
 
 use std::{f64::consts::LN_10, hint::black_box};
 
