@@ -1,13 +1,9 @@
 //! The least noise that keeps a promise, with proof, and samples of exactly that noise: `cargo run --example calibrate`.
 
 use dp_assay::{
-    account::{
-        Composition, Counts,
-        promise::{GridOf, Promise, calibrate},
-    },
     noise::{Sampler, Streams},
     numeric::rational::display,
-    rug::Rational,
+    prelude::*,
 };
 
 fn main() -> dp_assay::Result<()> {
@@ -16,7 +12,7 @@ fn main() -> dp_assay::Result<()> {
     let sigma2 = Rational::from(5);
     let counts = Composition::new([Counts::discrete_gaussian(&sigma2, 10, 1)?])?;
     // The least sigma2 with two decimals that keeps it, and the next smaller one, which is proven not to keep it.
-    let least = calibrate(&counts, &counts, &promise, (GridOf::SmallestSigma2, 2))?;
+    let least = calibrate(&counts, &promise, Grid::sigma2(2))?;
     let calibrated = &sigma2 * least.factor;
     println!("sigma2 = {} keeps the promise", display(&calibrated));
     if let Some(before) = least.before {

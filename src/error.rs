@@ -2,7 +2,7 @@
 
 mod visible;
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 pub use visible::{shown, visible, visible_lines};
 
@@ -10,7 +10,7 @@ pub use visible::{shown, visible, visible_lines};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a request was refused.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A text that is not an exact number.
@@ -311,6 +311,13 @@ pub enum Error {
         /// The message of the system.
         why: String,
     },
+}
+
+/// The message, so that a program whose `main` returns an error ends with its words.
+impl fmt::Debug for Error {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
 }
 
 impl Error {

@@ -19,6 +19,8 @@
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 //!
+//! `use dp_assay::prelude::*;` brings the names that most programs need.
+//!
 //! # The rooms
 //!
 //! From the bottom up; a lower room never calls a higher one.
@@ -75,6 +77,7 @@ pub mod loss;
 pub mod memo;
 pub mod noise;
 pub mod numeric;
+pub mod prelude;
 pub mod proofs;
 pub mod release;
 #[cfg(feature = "mechanisms")]

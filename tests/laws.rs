@@ -6,7 +6,7 @@ use dp_assay::{
     Error,
     account::{
         Account, Composition, Counts, Delta, Epsilon,
-        promise::{GridOf, Promise, calibrate},
+        promise::{Grid, Promise, calibrate},
     },
     law::{Law, NoiseTable},
     numeric::{Enclosure, rational::parse},
@@ -413,7 +413,7 @@ fn tables_are_read_with_line_and_column() {
     let account = Composition::new([of("x3").unwrap()]).unwrap();
     let promise =
         Promise::Epsilon { epsilon: Epsilon::new(parse("1").unwrap()).unwrap(), delta: "0.5".parse().unwrap() };
-    let refused = calibrate(&account, &account, &promise, (GridOf::Factor, 4)).map(|_| ()).unwrap_err();
+    let refused = calibrate(&account, &promise, Grid::factor(4)).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("has no scale"), "{refused}");
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The rooms from the bottom up. A room imports only from those before it.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "numeric",
     "io",
     "document",
@@ -22,6 +22,7 @@ const ORDER: [&str; 25] = [
     "account",
     "release",
     "risk",
+    "prelude",
     "spine",
     "topdown",
     "safetab",

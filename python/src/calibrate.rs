@@ -6,7 +6,7 @@ use dp_assay::{
         Account as _, Answer, Counts, Delta, Epsilon,
         allocate::{Allocation, QueryTarget, allocate as best, allocate_by_zcdp, least_possible, most_private},
         compared::Against,
-        promise::{self, Calibrated, GridOf, Promise},
+        promise::{self, Calibrated, Grid, GridOf, Promise},
     },
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure as Interval, rational},
@@ -84,7 +84,7 @@ impl Account {
             false => return Err(one_target()),
         };
         let grid = grid_of(grid, decimals)?;
-        if grid.0 == GridOf::SmallestSigma2
+        if grid.of == GridOf::SmallestSigma2
             && quick(resolved.noise())?.counts().iter().all(|part| part.law.sigma2().is_none())
         {
             return Err(PyValueError::new_err(NO_SIGMA2));
@@ -99,7 +99,7 @@ impl Account {
                     (Promise::known(delta.clone(), &compared.epsilon), Some(compared))
                 }
             };
-            let least = promise::calibrate(&resolved.whole, &resolved.noise()?, &promise, grid)?;
+            let least = promise::calibrate_worst(&resolved.whole, &resolved.noise()?, &promise, grid)?;
             let (reached, target) = match (&goal, promise.delta()) {
                 (Goal::Risk(risk), _) => {
                     (("risk", risk.value(&least.account, digits)?), Some(Interval::rational(risk.target(), 160)))
@@ -520,10 +520,10 @@ fn target_of(query: &Bound<PyDict>) -> PyResult<QueryTarget> {
 /// Where the grid is that of the smallest sigma2, and there is none.
 const NO_SIGMA2: &str = "no Gaussian noise has a sigma2 of its own to calibrate (that of a sample belongs to its rate): grid=\"factor\" finds a common factor on all noise, and find_number() one number of a mechanism";
 
-fn grid_of(name: &str, decimals: Option<u32>) -> PyResult<(GridOf, u32)> {
+fn grid_of(name: &str, decimals: Option<u32>) -> PyResult<Grid> {
     match name {
-        "sigma2" => Ok((GridOf::SmallestSigma2, decimals.unwrap_or(2))),
-        "factor" => Ok((GridOf::Factor, decimals.unwrap_or(4))),
+        "sigma2" => Ok(Grid::sigma2(decimals.unwrap_or(2))),
+        "factor" => Ok(Grid::factor(decimals.unwrap_or(4))),
         other => Err(PyValueError::new_err(format!("grid = {other:?}: expected \"sigma2\" or \"factor\""))),
     }
 }

@@ -11,7 +11,7 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Composition, Counts,
-    calibrate::{Grid, Sought, guess, meets, meets_at},
+    calibrate::{Multiples, Sought, guess, meets, meets_at},
     conversions,
     profile::Account,
     stretches,
@@ -166,7 +166,7 @@ fn one_below(
     stop: &Stop,
 ) -> Result<Option<Rational>> {
     let ([target], [sigma2]) = (targets, sigma2) else { return Ok(None) };
-    let grid = Grid { decimals, least: target.least.clone(), most: sigma2.clone() };
+    let grid = Multiples { decimals, least: target.least.clone(), most: sigma2.clone() };
     let family = |sigma2: &Rational| Ok(composition(targets, std::slice::from_ref(sigma2))?.until(stop));
     let keeps = |sigma2: &Rational| Ok(meets(&family(sigma2)?, epsilon, delta)? == Certainty::Yes);
     Ok(stretches::below(sigma2, &grid, family, (epsilon, delta), keeps)?.map(|least| least.value))

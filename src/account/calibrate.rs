@@ -115,7 +115,7 @@ fn ends(epsilon: &Enclosure) -> Result<(Rational, Rational)> {
 
 /// The grid to search: multiples of 10^-decimals from `least` to `most`.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct Multiples {
     /// Decimals of a grid point.
     pub decimals: u32,
     /// Lower end of the search.
@@ -124,8 +124,8 @@ pub struct Grid {
     pub most: Rational,
 }
 
-impl Grid {
-    /// A guess from which the search of [`Grid::least_where`] starts at this point: below it by less than a step, so that rounding up gives the point.
+impl Multiples {
+    /// A guess from which the search of [`Multiples::least_where`] starts at this point: below it by less than a step, so that rounding up gives the point.
     pub(super) fn guess_at(&self, point: &Rational) -> f64 {
         (point - Rational::from((1, 4)) / Integer::from(10).pow(self.decimals)).to_f64()
     }
@@ -184,7 +184,7 @@ impl Grid {
 /// `value` is proven to meet the target and `before` to miss it. An error if the target is within a relative 10^-40 of the epsilon of a
 /// grid point.
 pub fn least_in<A: Account>(
-    grid: &Grid,
+    grid: &Multiples,
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
     delta: &Delta,
@@ -209,7 +209,7 @@ pub fn least_on_grid<A: Account>(
     decimals: u32,
     guess: f64,
 ) -> Result<Least> {
-    let grid = Grid { decimals, least: Rational::new(), most: Rational::from(1_000_000_000_000_000_000_u64) };
+    let grid = Multiples { decimals, least: Rational::new(), most: Rational::from(1_000_000_000_000_000_000_u64) };
     least_in(&grid, family, epsilon, delta, guess)?.ok_or_else(|| {
         let shown = epsilon.shown(17);
         Error::NotFound {

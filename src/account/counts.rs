@@ -10,7 +10,7 @@ use super::free_rows;
 use crate::{
     error::{Error, Result},
     law::{Changes, Group},
-    loss::{law::Law, parameter::Sigma2},
+    loss::law::Law,
     numeric::rational,
 };
 
@@ -36,30 +36,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts with noise N_Z(0, sigma2): sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to 10^6; anything else is an error.
-    pub fn discrete_gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
-    where
-        S: TryInto<Sigma2>,
-        Error: From<S::Error>,
-    {
-        Counts::new(Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift)
-    }
-
-    /// Counts with continuous noise N(0, sigma2), for comparison; the same ranges.
-    pub fn gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
-    where
-        S: TryInto<Sigma2>,
-        Error: From<S::Error>,
-    {
-        Counts::new(Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift)
-    }
-
-    /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from 10^-6 to 10^3,
-    /// shifts from 1 to 1000. Anything else is an error.
-    pub fn discrete_laplace(epsilon: Rational, count: u64, shift: u64) -> Result<Self> {
-        Counts::new(Law::DiscreteLaplace { epsilon }, count, shift)
-    }
-
     /// Counts with noise of a law; an error if parameter, count or shift is outside the ranges of that law.
     pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
         Counts { law, count, shift, free_rows: false, changes: Changes::UpTo { one: shift } }.checked()

@@ -2,13 +2,13 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{calibrate::Grid, profile::Account};
+use super::{calibrate::Multiples, profile::Account};
 use crate::{error::Result, numeric::rational};
 
 /// A number of the grid that keeps the promise, where it is kept within an interval of numbers only: of numbers over the whole range, each a quarter larger than the one
 /// X
 pub(super) fn kept_within<A: Account>(
-    grid: &Grid,
+    grid: &Multiples,
     family: &impl Fn(&Rational) -> Result<A>,
     missed_by: impl Fn(&A) -> Result<f64>,
 ) -> Result<Option<Rational>> {
@@ -56,7 +56,7 @@ pub(super) fn kept_within<A: Account>(
 mod tests {
     use super::super::{
         Composition, Counts,
-        promise::{GridOf, Promise, calibrate},
+        promise::{Grid, Promise, calibrate},
     };
     use crate::numeric::rational::parse;
 
@@ -72,12 +72,12 @@ mod tests {
         ] {
             let account = Composition::new([Counts::parse(key, text).unwrap()]).unwrap();
             let promise = Promise::Epsilon { delta: delta.parse().unwrap(), epsilon: epsilon.parse().unwrap() };
-            let found = calibrate(&account, &account, &promise, (GridOf::Factor, 2)).unwrap();
+            let found = calibrate(&account, &promise, Grid::factor(2)).unwrap();
             assert_eq!((found.factor, found.before), (parse(least).unwrap(), Some(parse(before).unwrap())), "{text}");
         }
         // A little less than the delta of every factor of the grid.
         let account = Composition::new([Counts::parse("truncated-gaussian", "5:8").unwrap()]).unwrap();
         let promise = Promise::Epsilon { delta: "0.00165306".parse().unwrap(), epsilon: "1".parse().unwrap() };
-        assert!(calibrate(&account, &account, &promise, (GridOf::Factor, 2)).is_err());
+        assert!(calibrate(&account, &promise, Grid::factor(2)).is_err());
     }
 }

@@ -3,6 +3,7 @@
 //! | file | subject |
 //! | --- | --- |
 //! | [`counts`] | the counts that are published, their noise, and by how much one person changes them |
+//! | `constructors` | counts of every law by typed parameters |
 //! | [`composition`] | the privacy losses of all counts together |
 //! | `joined` | lists that are joined by reference, for the counts of many releases |
 //! | `conditions` | the conditions under which an account holds |
@@ -40,6 +41,7 @@ pub mod calibrate;
 pub mod compared;
 pub mod composition;
 pub mod conditions;
+mod constructors;
 pub mod conversions;
 pub mod counts;
 pub mod crossing;

@@ -7,14 +7,14 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Composition,
-    calibrate::{self, Grid, Least, Sought},
+    calibrate::{self, Least, Multiples, Sought},
     conversions, crossing, exact, inside, outputs,
     profile::Account,
     stretches,
 };
 use crate::{
     error::{Error, Result},
-    law::{Direction, Range},
+    law::{Direction, Law, Range},
     loss::parameter::{Delta, Epsilon},
     numeric::{Certainty, Enclosure, normal::quantile_approx, rational},
 };
@@ -78,13 +78,34 @@ pub enum Promise {
     },
 }
 
-/// The numbers that form the grid.
+/// The number that is a multiple of 10^-decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GridOf {
-    /// Multiples of 10^-decimals of the smallest sigma2 of the account.
+    /// The smallest sigma2 of the account.
     SmallestSigma2,
-    /// Multiples of 10^-decimals of the common factor of all noise.
+    /// The common factor of all noise.
     Factor,
+}
+
+/// The noise among which a calibration searches: all noise is scaled by one factor, and the factor or the smallest sigma2 is a multiple of 10^-decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// The number that is a multiple of 10^-decimals.
+    pub of: GridOf,
+    /// Its decimals.
+    pub decimals: u32,
+}
+
+impl Grid {
+    /// Noise whose smallest sigma2 has this number of decimals.
+    pub fn sigma2(decimals: u32) -> Self {
+        Grid { of: GridOf::SmallestSigma2, decimals }
+    }
+
+    /// Noise whose common factor, on all sigma2, has this number of decimals.
+    pub fn factor(decimals: u32) -> Self {
+        Grid { of: GridOf::Factor, decimals }
+    }
 }
 
 /// The least noise of a grid that keeps a promise.
@@ -321,11 +342,22 @@ pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
         composition.counts().iter().filter_map(|counts| counts.law.sigma2().cloned()).collect();
     all.sort();
     all.dedup();
-    if all.is_empty() {
-        let why = "noise other than Gaussian has no sigma2 to calibrate: calibrate Gaussian noise, or find a common factor on all noise";
-        return Err(Error::unsuitable(why));
-    }
-    Ok(all)
+    if all.is_empty() { Err(without_sigma2()) } else { Ok(all) }
+}
+
+/// The smallest variance proxy of the Gaussian noise of a composition, on samples as well. An error if there is no such noise.
+fn smallest_sigma2(composition: &Composition) -> Result<Rational> {
+    let sigma2 = |law: &Law| match law {
+        Law::SampledGaussian { sigma2, .. } => Some(sigma2.clone()),
+        other => other.sigma2().cloned(),
+    };
+    composition.counts().iter().filter_map(|counts| sigma2(&counts.law)).min().ok_or_else(without_sigma2)
+}
+
+fn without_sigma2() -> Error {
+    Error::unsuitable(
+        "noise other than Gaussian has no sigma2 to calibrate: calibrate Gaussian noise, or find a common factor on all noise",
+    )
 }
 
 /// The least and the greatest factor for which all noise stays in the range with an account.
@@ -336,12 +368,12 @@ fn range_of_factors(composition: &Composition) -> Option<Range> {
 
 /// The grid of multiples of `unit` on which all noise stays in the range with an account. An error for noise without a scale, and if the grid has no
 /// point.
-fn grid(whole: &Composition, unit: &Rational, decimals: u32) -> Result<Grid> {
+fn points(whole: &Composition, unit: &Rational, decimals: u32) -> Result<Multiples> {
     if let Some(counts) = whole.counts().iter().find(|counts| !counts.law.has_scale()) {
         counts.with_noise_times(&Rational::from(2))?;
     }
     let Range { least, most } = range_of_factors(whole).ok_or(Error::EmptyComposition)?;
-    let grid = Grid { decimals, least: least * unit, most: most * unit };
+    let grid = Multiples { decimals, least: least * unit, most: most * unit };
     if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
         let why = "the grid has no point on which every sigma2 is at most 1e12: use more decimals than";
         return Err(Error::unsuitable(format!("{why} {decimals}")));
@@ -349,37 +381,51 @@ fn grid(whole: &Composition, unit: &Rational, decimals: u32) -> Result<Grid> {
     Ok(grid)
 }
 
-/// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances define the grid: the account
-/// itself, or all counts of which it takes the worst case.
+/// The least noise of a grid with which a composition keeps a promise, proven from both sides.
+///
+/// An error if no noise of the grid was found that keeps the promise, if the grid has no point in the range with an account, or if the curves of a grid
+/// point touch within the range of delta.
+///
+/// ```
+/// use dp_assay::prelude::*;
+///
+/// let counts = Composition::new([Counts::discrete_gaussian("5", 10, 1)?])?;
+/// let promise = Promise::Epsilon { delta: "1e-9".parse()?, epsilon: "4".parse()? };
+/// let least = calibrate(&counts, &promise, Grid::sigma2(2))?;
+/// assert!(least.before.is_some());
+/// # Ok::<(), dp_assay::Error>(())
+/// ```
+pub fn calibrate(composition: &Composition, promise: &Promise, grid: Grid) -> Result<Calibrated<Composition>> {
+    calibrate_worst(composition, composition, promise, grid)
+}
+
+/// The least noise of a grid with which the worst case over several compositions keeps a promise, as that over paths of blocks. `whole` is the composition
+/// of all counts of which the account takes the worst case: its variances define the grid.
 ///
 /// Only the two proofs matter for correctness. The account's representative at the promised epsilon and the start of the search are
 /// guesses, and a wrong guess only costs time. An error if no noise of the grid was found that keeps the promise, if the grid has no point in the range
 /// with an account, or if the curves of a grid point touch within the range of delta.
-pub fn calibrate<A: Account>(
+pub fn calibrate_worst<A: Account>(
     account: &A,
     whole: &Composition,
     promise: &Promise,
-    (grid_of, decimals): (GridOf, u32),
+    grid: Grid,
 ) -> Result<Calibrated<A>> {
     if let (Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. }, Some(_)) = (promise, account.infinite_loss()) {
         let why = "a promise by rho is about losses that are finite, and some outputs here have an infinite loss: give an epsilon";
         return Err(Error::unsuitable(why));
     }
-    let (variances, unit) = match (variances(whole), grid_of) {
-        (found, GridOf::Factor) => (found.unwrap_or_default(), Rational::from(1)),
-        (found, GridOf::SmallestSigma2) => {
-            let found = found?;
-            let smallest = found.first().cloned().unwrap_or_default();
-            (found, smallest)
-        }
+    let unit = match grid.of {
+        GridOf::Factor => Rational::from(1),
+        GridOf::SmallestSigma2 => smallest_sigma2(whole)?,
     };
-    let grid = grid(whole, &unit, decimals)?;
+    let points = points(whole, &unit, grid.decimals)?;
     let factor = |point: &Rational| Rational::from(point / &unit);
     let family = |point: &Rational| account.with_noise_times(&factor(point));
     let (target, delta) = promise.point(account)?;
     let near = target.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?.max(Rational::new());
     let representative = account.representative(&Epsilon::new(near)?)?;
-    let range = (grid.least.to_f64() * 1.01, unit.to_f64() * 0.87, grid.most.to_f64() * 0.99);
+    let range = (points.least.to_f64() * 1.01, unit.to_f64() * 0.87, points.most.to_f64() * 0.99);
     // If doubles give no starting point, the search starts from the noise before calibration.
     let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, &delta, range)
         .unwrap_or(unit.to_f64());
@@ -389,25 +435,26 @@ pub fn calibrate<A: Account>(
         Certainty::Undecided => Err(promise.undecided(&target)),
     };
     let (least, steady) = match promise {
-        Promise::Outputs { .. } => one_by_one(&grid, guess, &family, &keeps, (&target, &delta))?,
+        Promise::Outputs { .. } => one_by_one(&points, guess, &family, &keeps, (&target, &delta))?,
         Promise::Epsilon { .. } | Promise::Known { .. } | Promise::ZcdpEpsilon { .. } | Promise::OneWay { .. } => {
-            let found = grid.least_where(guess, &keeps)?;
-            let below = |least: &Least| stretches::below(&least.value, &grid, family, (&target, &delta), keeps);
+            let found = points.least_where(guess, &keeps)?;
+            let below = |least: &Least| stretches::below(&least.value, &points, family, (&target, &delta), keeps);
             (found.as_ref().map(below).transpose()?.flatten().or(found), None)
         }
-        Promise::Tradeoff { .. } | Promise::ZcdpCurve { .. } => (grid.least_where(guess, &keeps)?, None),
+        Promise::Tradeoff { .. } | Promise::ZcdpCurve { .. } => (points.least_where(guess, &keeps)?, None),
     };
     // The largest noise of the grid breaks the promise. With a bound or a threshold less noise may keep it.
     let least = match least {
         None if account.infinite_loss().is_some() => {
-            let inside = inside::kept_within(&grid, &family, |own| promise.missed_or_kept(own, account))?;
-            inside.map(|inside| grid.least_where(grid.guess_at(&inside), &keeps)).transpose()?.flatten()
+            let inside = inside::kept_within(&points, &family, |own| promise.missed_or_kept(own, account))?;
+            inside.map(|inside| points.least_where(points.guess_at(&inside), &keeps)).transpose()?.flatten()
         }
         least => least,
     };
     let Some(Least { value, before }) = least else { return Err(promise.out_of_reach(&target, &delta)) };
     let calibrated = family(&value)?;
     let (before, steady) = (before.as_ref().map(factor), steady.as_ref().map(factor));
+    let variances = variances(whole).unwrap_or_default();
     Ok(Calibrated { account: calibrated, factor: factor(&value), before, steady, variances })
 }
 
@@ -417,7 +464,7 @@ pub fn calibrate<A: Account>(
 /// goes up one point at a time, to noise whose rho alone keeps the promise. Beyond some number of points it is given up: then the point is any that keeps the
 /// promise, and the one before does not.
 fn one_by_one<A: Account>(
-    grid: &Grid,
+    grid: &Multiples,
     guess: f64,
     family: &impl Fn(&Rational) -> Result<A>,
     keeps: &impl Fn(&Rational) -> Result<bool>,
@@ -458,7 +505,7 @@ fn one_by_one<A: Account>(
 }
 
 /// A point before which none keeps the promise as far as was searched.
-fn least_at(value: Rational, unit: &Rational, grid: &Grid) -> Least {
+fn least_at(value: Rational, unit: &Rational, grid: &Multiples) -> Least {
     let before = Rational::from(&value - unit);
     Least { before: (before >= grid.least && before > 0).then_some(before), value }
 }

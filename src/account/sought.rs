@@ -12,7 +12,7 @@ pub use crate::law::Number;
 
 use super::{
     Counts,
-    calibrate::{Grid, Least},
+    calibrate::{Least, Multiples},
     inside,
     profile::Account,
     promise::Promise,
@@ -204,7 +204,7 @@ impl Question {
     /// The number that spends most, and its neighbor that does not keep the promise, from a start.
     fn spending_most(
         &self,
-        grid: &Grid,
+        grid: &Multiples,
         start: &Rational,
         keeps: impl Fn(&Rational) -> Result<bool>,
     ) -> Result<Option<(Rational, Option<Rational>)>> {
@@ -237,7 +237,7 @@ impl Question {
     }
 
     /// The part of the grid on which there is an account, around a number at which there is one: the end of an interval is found by halves.
-    fn grid<A>(&self, family: &impl Fn(&Rational) -> Result<A>, decimals: u32) -> Result<(Rational, Grid)> {
+    fn grid<A>(&self, family: &impl Fn(&Rational) -> Result<A>, decimals: u32) -> Result<(Rational, Multiples)> {
         let scale = Integer::from(10).pow(decimals);
         let point = |index: &Integer| Rational::from((index.clone(), scale.clone()));
         let index = |number: Rational| (number * &scale).floor().into_numer_denom().0;
@@ -270,7 +270,7 @@ impl Question {
         };
         let least = end_of(&start, &first, has_account)?;
         let most = end_of(&start, &last, has_account)?;
-        let grid = Grid { decimals, least: point(&least), most: point(&most) };
+        let grid = Multiples { decimals, least: point(&least), most: point(&most) };
         Ok((point(&start), grid))
     }
 }

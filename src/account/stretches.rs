@@ -8,7 +8,7 @@
 use rug::{Integer, Rational, ops::Pow};
 
 use super::{
-    calibrate::{Grid, Least},
+    calibrate::{Least, Multiples},
     composition::Composition,
     profile::Account,
 };
@@ -56,10 +56,10 @@ impl Equal {
 /// A point of a grid below another one at which equal counts have delta(epsilon) <= delta, the least that was found; `None` if the counts are not equal, or none was found.
 /// The variances of `family` are in proportion to the points of the grid.
 ///
-/// As in [`Grid::least_where`], the value was found to hold and the one before it not to; that no smaller one holds is not proven. Errors are those of `family` and `holds`.
+/// As in [`Multiples::least_where`], the value was found to hold and the one before it not to; that no smaller one holds is not proven. Errors are those of `family` and `holds`.
 pub(super) fn below<A: Account>(
     point: &Rational,
-    grid: &Grid,
+    grid: &Multiples,
     family: impl Fn(&Rational) -> Result<A>,
     (epsilon, delta): (&Enclosure, &Delta),
     holds: impl Fn(&Rational) -> Result<bool>,
@@ -95,7 +95,7 @@ mod tests {
     use super::{
         super::{
             Counts,
-            promise::{GridOf, Promise, calibrate},
+            promise::{Grid, Promise, calibrate},
         },
         *,
     };
@@ -115,7 +115,7 @@ mod tests {
                 Composition::new([Counts::discrete_gaussian(parse(sigma2).unwrap(), count, shift).unwrap()]).unwrap();
             let (epsilon, delta) = (Epsilon::new(parse(epsilon).unwrap()).unwrap(), delta.parse::<Delta>().unwrap());
             let promise = Promise::Epsilon { delta: delta.clone(), epsilon: epsilon.clone() };
-            let found = calibrate(&composition, &composition, &promise, (GridOf::SmallestSigma2, 2)).unwrap();
+            let found = calibrate(&composition, &promise, Grid::sigma2(2)).unwrap();
             let value = found.factor * parse(sigma2).unwrap();
             let delta_of = |sigma2: Rational| {
                 let counts = Counts::discrete_gaussian(sigma2, count, shift).unwrap();

@@ -7,7 +7,10 @@ pub(super) use super::question::fraction;
 pub use super::question::{Given, Question, Target};
 use super::terms::{Terms, tables_of};
 use crate::{
-    account::{Composition, Whole, promise::GridOf},
+    account::{
+        Composition, Whole,
+        promise::{Grid, GridOf},
+    },
     error::{Error, Result},
     law::Direction,
     loss::{
@@ -239,9 +242,9 @@ impl Claim {
 
     /// For a calibration, whether the two factors are adjacent on its grid. Other claims have no grid.
     pub(super) fn fits_grid(&self) -> bool {
-        let Question::Scale { grid: (grid, decimals), .. } = self.question else { return true };
+        let Question::Scale { grid: Grid { of, decimals }, .. } = self.question else { return true };
         let sigma2 = |group: &Group| group.law.sigma2().cloned();
-        let unit = match grid {
+        let unit = match of {
             GridOf::Factor => Some(Rational::from(1)),
             GridOf::SmallestSigma2 => self.paths.groups.iter().flatten().filter_map(sigma2).min(),
         };

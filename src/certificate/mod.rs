@@ -76,7 +76,7 @@ pub use source::Source;
 use crate::{
     account::{
         Account, Delta, Epsilon, Whole, conversions,
-        promise::{self, GridOf, Promise},
+        promise::{self, Grid, Promise},
     },
     error::{Error, Result},
     io::files,
@@ -288,15 +288,15 @@ impl Certificate {
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
     ///
     /// Refused is what [`Certificate::prove`] refuses, a target curve, and a grid that starts with the answer.
-    pub fn calibrated(subject: &Resolved, promise: &Promise, grid: (GridOf, u32)) -> Result<Certificate> {
-        let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
+    pub fn calibrated(subject: &Resolved, promise: &Promise, grid: Grid) -> Result<Certificate> {
+        let found = promise::calibrate_worst(&subject.whole, &subject.total, promise, grid)?;
         Self::of_scale(subject, (promise, grid), found.before, found.factor)
     }
 
     /// The claim that the upper factor is enough for a target, and the lower one is not.
     fn of_scale(
         subject: &Resolved,
-        (promise, grid): (&Promise, (GridOf, u32)),
+        (promise, grid): (&Promise, Grid),
         lower: Option<Rational>,
         upper: Rational,
     ) -> Result<Certificate> {

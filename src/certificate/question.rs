@@ -3,7 +3,10 @@
 use rug::Rational;
 use serde_json::{Value, json};
 
-use crate::account::{Delta, Epsilon, promise::GridOf};
+use crate::account::{
+    Delta, Epsilon,
+    promise::{Grid, GridOf},
+};
 
 /// The claimed quantity, with its conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +52,8 @@ pub enum Question {
         delta: Delta,
         /// The target epsilon.
         target: Target,
-        /// The numbers on the grid, and their decimals.
-        grid: (GridOf, u32),
+        /// The noise among which it is the least.
+        grid: Grid,
     },
     /// The epsilon that the largest rho of a unit implies at a delta: rho + 2 sqrt(rho ln(1 / delta)).
     Zcdp {
@@ -127,7 +130,7 @@ impl Question {
             }
             Question::Delta { epsilon } => vec![("epsilon", number(epsilon))],
             Question::Beta { alpha } => vec![("alpha", number(alpha))],
-            Question::Scale { delta, target, grid: (grid, decimals) } => {
+            Question::Scale { delta, target, grid: Grid { of, decimals } } => {
                 let epsilon = match target {
                     Target::Epsilon(epsilon) => number(epsilon),
                     Target::Zcdp => Given::Word(ZCDP),
@@ -136,7 +139,7 @@ impl Question {
                     ("decimals", Given::Number(Rational::from(*decimals))),
                     ("delta", number(delta)),
                     ("epsilon", epsilon),
-                    ("grid", Given::Word(name_of(*grid))),
+                    ("grid", Given::Word(name_of(*of))),
                 ]
             }
             Question::Posterior { prior, noisy } => {

@@ -14,7 +14,10 @@ use super::{
     terms::Terms,
 };
 use crate::{
-    account::{Composition, Counts, promise::GridOf},
+    account::{
+        Composition, Counts,
+        promise::{Grid, GridOf},
+    },
     error::{Error, Result},
     io::files::file_error,
     io::reading::read_at_most,
@@ -242,15 +245,15 @@ fn direction(name: &str) -> Result<Direction> {
 }
 
 /// The grid of a claim about the scale of noise, and its decimals.
-fn grid(name: &str, decimals: &str) -> Result<(GridOf, u32)> {
-    let grid = match name {
+fn grid(name: &str, decimals: &str) -> Result<Grid> {
+    let of = match name {
         name if name == name_of(GridOf::Factor) => GridOf::Factor,
         name if name == name_of(GridOf::SmallestSigma2) => GridOf::SmallestSigma2,
         other => return Err(Error::unknown("grid", other, "there are", ["factor", "sigma2"])),
     };
     let few = decimals.parse().ok().filter(|decimals| *decimals <= 12);
     let few = few.ok_or_else(|| Error::out_of_range("decimals", decimals, "a whole number from 0 to 12"))?;
-    Ok((grid, few))
+    Ok(Grid { of, decimals: few })
 }
 
 #[cfg(test)]
@@ -318,8 +321,8 @@ mod tests {
         let subject = Subject { singles: vec!["5x10".parse().unwrap()], ..Subject::default() }.resolve().unwrap();
         let delta: Delta = "1e-6".parse().unwrap();
         let promises = [
-            (Promise::ZcdpEpsilon { delta: delta.clone() }, (GridOf::SmallestSigma2, 4)),
-            (Promise::Epsilon { delta: delta.clone(), epsilon: "6".parse().unwrap() }, (GridOf::Factor, 3)),
+            (Promise::ZcdpEpsilon { delta: delta.clone() }, Grid::sigma2(4)),
+            (Promise::Epsilon { delta: delta.clone(), epsilon: "6".parse().unwrap() }, Grid::factor(3)),
         ];
         let calibrated = promises.map(|(promise, grid)| Certificate::calibrated(&subject, &promise, grid).unwrap());
         let formulas = [

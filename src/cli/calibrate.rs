@@ -14,7 +14,7 @@ use dp_assay::{
         Account, Delta, Epsilon, Point,
         compared::{Against, Compared, Conversion},
         conversions, crossing,
-        promise::{self, Calibrated, GridOf, Promise},
+        promise::{self, Calibrated, Grid, GridOf, Promise},
     },
     chart::curves::{self, CalibratedCurves},
     numeric::{Enclosure, parallel},
@@ -332,7 +332,7 @@ impl Args {
         Layout { scale_all, per_level, decimals, shown: self.format.shown() }
     }
 
-    fn grid(&self, grid_of: GridOf) -> (GridOf, u32) {
+    fn grid(&self, grid_of: GridOf) -> Grid {
         grid_with(grid_of, self.decimals)
     }
 }
@@ -428,11 +428,11 @@ impl Request {
     }
 
     /// The least noise of one part; `of_part` gives its comparison.
-    pub fn row(&self, part: &Part, compared: Option<Compared>, grid: (GridOf, u32)) -> Result<Row> {
+    pub fn row(&self, part: &Part, compared: Option<Compared>, grid: Grid) -> Result<Row> {
         let (name, before) = (&part.name, &part.whole);
         let promise = self.promise(compared.as_ref())?;
         let Calibrated { account, factor, before: not_enough, steady, variances } =
-            promise::calibrate(before, &part.noise()?, &promise, grid).map_err(|error| self.explained(error))?;
+            promise::calibrate_worst(before, &part.noise()?, &promise, grid).map_err(|error| self.explained(error))?;
         let stretches = self
             .crossings
             .then(|| {

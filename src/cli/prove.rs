@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use dp_assay::{
     account::{
         Delta,
-        promise::{GridOf, Promise},
+        promise::{Grid, GridOf, Promise},
     },
     certificate::{self, Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target, name_of_direction},
     deployments,
@@ -289,9 +289,9 @@ impl Args {
                 (None, Some(Match::Zcdp)) => Promise::ZcdpEpsilon { delta },
                 (None, None) => bail!("--calibrate needs --epsilon or --match zcdp"),
             };
-            let (grid_of, decimals) =
-                if self.scale_all { (GridOf::Factor, FACTOR_DECIMALS) } else { (GridOf::SmallestSigma2, DECIMALS) };
-            return Ok(Asked::Calibration(promise, (grid_of, self.decimals.unwrap_or(decimals))));
+            let usual = if self.scale_all { Grid::factor(FACTOR_DECIMALS) } else { Grid::sigma2(DECIMALS) };
+            let grid = Grid { decimals: self.decimals.unwrap_or(usual.decimals), ..usual };
+            return Ok(Asked::Calibration(promise, grid));
         }
         if let Some(text) = &self.prior {
             let prior = number("--prior", text)?;
@@ -401,7 +401,7 @@ pub fn given_in_words(claim: &Claim) -> String {
         None => "",
     };
     match &claim.question {
-        Question::Scale { delta, target, grid: (grid, decimals) } => {
+        Question::Scale { delta, target, grid: Grid { of: grid, decimals } } => {
             let epsilon = match target {
                 Target::Epsilon(epsilon) => format!("epsilon = {}", exact_text(epsilon)),
                 Target::Zcdp => "the epsilon of zCDP (Bun-Steinke)".to_string(),
@@ -452,7 +452,7 @@ fn ends_in_words(claim: &Claim) -> (String, String) {
 /// The number to certify.
 enum Asked<'a> {
     Of(Question),
-    Calibration(Promise, (GridOf, u32)),
+    Calibration(Promise, Grid),
     /// That of a published value.
     Row(&'a str),
 }

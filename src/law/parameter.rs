@@ -133,6 +133,11 @@ parameter!(
     }
 );
 
+parameter!(
+    /// A parameter of a law of noise in its own unit, such as a scale or a rate, above 0. The law refuses what is out of its range.
+    Positive, "the parameter of a law", "a number above 0", |value| value > 0
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;

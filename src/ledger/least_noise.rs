@@ -6,7 +6,7 @@ use super::{population::Population, promise::Basis, request::Limit};
 use crate::{
     account::{
         Whole,
-        calibrate::Grid,
+        calibrate::Multiples,
         ledger::Ledger,
         promise::Promise,
         sought::{Found, Outcome, Question},
@@ -132,7 +132,7 @@ fn by_rho(
         true => (Rational::from(present * &range.least), Rational::from(present * &range.most)),
         false => (Rational::from(present / &range.most), Rational::from(present / &range.least)),
     };
-    let grid = Grid { decimals, least, most };
+    let grid = Multiples { decimals, least, most };
     let keeps = |value: &Rational| Ok::<_, Error>(kept_by_sums(&with(value)?, limit)? == Certainty::Yes);
     let found = match number.is_more_private_above {
         true => grid.least_where(present.to_f64(), keeps)?.map(|least| (least.value, least.before)),

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     account::{
         Composition, Counts, Epsilon,
-        promise::{GridOf, Promise},
+        promise::{Grid, Promise},
     },
     certificate::{Certificate, Question},
     error::{Error, Result},
@@ -104,7 +104,7 @@ pub(crate) fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
     };
     match provable.ok_or_else(|| refused(value))? {
         Provable::Question(question) => Certificate::prove(&subject, &question, digits),
-        Provable::Promise(promise) => Certificate::calibrated(&subject, &promise, (GridOf::Factor, digits)),
+        Provable::Promise(promise) => Certificate::calibrated(&subject, &promise, Grid::factor(digits)),
     }
 }
 

@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use crate::account::{
         Composition, Counts,
-        promise::{GridOf, calibrate},
+        promise::{Grid, calibrate},
     };
 
     fn number(text: &str) -> Rational {
@@ -365,8 +365,8 @@ mod tests {
         for counts in ["5x10", "5x10@2"] {
             let account = Composition::new([counts.parse::<Counts>().unwrap()]).unwrap();
             for promise in promises() {
-                let grid = (GridOf::SmallestSigma2, 2);
-                let found = calibrate(&account, &account, &promise.promise().unwrap(), grid).unwrap();
+                let grid = Grid::sigma2(2);
+                let found = calibrate(&account, &promise.promise().unwrap(), grid).unwrap();
                 let value = promise.value(&found.account, 8).unwrap().value;
                 assert_eq!(promise.kept_by(&value), Certainty::Yes, "{promise:?}: {value}");
                 let before = account.with_noise_times(&found.before.unwrap()).unwrap();
@@ -404,9 +404,9 @@ mod tests {
         let account = Composition::new(["5x10".parse::<Counts>().unwrap()]).unwrap();
         for promise in promises() {
             let Points { enough, necessary } = promise.points().unwrap();
-            let grid = (GridOf::SmallestSigma2, 2);
+            let grid = Grid::sigma2(2);
             let (delta, epsilon) = (enough.1.clone(), enough.0.clone());
-            let least = |promise: &Promise| calibrate(&account, &account, promise, grid).unwrap().factor;
+            let least = |promise: &Promise| calibrate(&account, promise, grid).unwrap().factor;
             let (sufficient, own) = (least(&Promise::Epsilon { delta, epsilon }), least(&promise.promise().unwrap()));
             assert!(sufficient >= own, "{promise:?}");
             assert!(Rational::from(&sufficient / &own) < number("1.01"), "{promise:?}: {sufficient} {own}");

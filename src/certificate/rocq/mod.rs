@@ -28,7 +28,7 @@ use super::{
 use crate::{
     account::{
         Account, Whole,
-        promise::{self, GridOf, Promise},
+        promise::{self, Grid, Promise},
     },
     error::Result,
     io::files,
@@ -206,12 +206,12 @@ impl FormalClaim {
     }
 
     /// The least common factor of a grid on all noise that meets a target, with the next smaller one, which does not.
-    pub fn calibrated(subject: &Resolved, promise: &Promise, grid: (GridOf, u32)) -> Result<FormalClaim> {
+    pub fn calibrated(subject: &Resolved, promise: &Promise, grid: Grid) -> Result<FormalClaim> {
         let Promise::Epsilon { delta, epsilon } = promise else {
             return Err(unprovable("of calibrations are about a given epsilon, and that of zCDP is irrational"));
         };
         let units = units_of(subject)?;
-        let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
+        let found = promise::calibrate_worst(&subject.whole, &subject.total, promise, grid)?;
         let lower = found.before.ok_or_else(|| unprovable("need a grid with smaller noise, which is not enough"))?;
         let question = Question::Scale { delta: delta.clone(), target: Target::Epsilon(epsilon.clone()), grid };
         let request = Request { question, ends: Ends { lower, upper: found.factor }, lines: None };

@@ -94,10 +94,10 @@ impl Layout {
         found: &Found,
     ) -> Result<()> {
         let rows = &found.rows;
-        let of_sigma2 = || grid_with(GridOf::SmallestSigma2, self.decimals).1;
+        let of_sigma2 = || grid_with(GridOf::SmallestSigma2, self.decimals).decimals;
         let mode = match (self.scale_all, self.per_level) {
             (true, _) => {
-                let decimals = grid_with(GridOf::Factor, self.decimals).1;
+                let decimals = grid_with(GridOf::Factor, self.decimals).decimals;
                 format!("one factor on all noise (--scale-all), to {decimals} decimals")
             }
             (_, true) => format!("each level alone, sigma2 to {} decimals", of_sigma2()),

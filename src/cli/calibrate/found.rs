@@ -6,7 +6,7 @@ use dp_assay::{
         Account, Answer, Delta,
         compared::{Against, Compared},
         crossing::Stretch,
-        promise::{GridOf, Promise},
+        promise::{Grid, GridOf, Promise},
     },
     chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
@@ -111,9 +111,9 @@ pub struct Found {
 }
 
 /// A grid with the default decimals if none are given.
-pub fn grid_with(grid_of: GridOf, decimals: Option<u32>) -> (GridOf, u32) {
+pub fn grid_with(grid_of: GridOf, decimals: Option<u32>) -> Grid {
     let usual = if grid_of == GridOf::Factor { FACTOR_DECIMALS } else { DECIMALS };
-    (grid_of, decimals.unwrap_or(usual))
+    Grid { of: grid_of, decimals: decimals.unwrap_or(usual) }
 }
 
 /// The parts that are calibrated one by one.

@@ -5,7 +5,7 @@ use dp_assay::{
     account::{
         Account, Answer, Delta, Epsilon, Whole,
         compared::{Against, Compared, Conversion, pure_epsilon},
-        promise::{self, GridOf, Promise},
+        promise::{self, Grid, GridOf, Promise},
     },
     chart::lines::tradeoff_of_profile,
     deployments::{Yardstick, yardstick::Unit},
@@ -278,8 +278,8 @@ pub fn common_factor(subject: &Resolved, delta: &Delta, compared: &Compared) -> 
 }
 
 fn factor_for(subject: &Resolved, promise: &Promise) -> Result<Rational> {
-    let grid = (GridOf::Factor, FACTOR_DECIMALS);
-    Ok(promise::calibrate(&subject.whole, &subject.noise()?, promise, grid)?.factor)
+    let grid = Grid::factor(FACTOR_DECIMALS);
+    Ok(promise::calibrate_worst(&subject.whole, &subject.noise()?, promise, grid)?.factor)
 }
 
 impl Spared {

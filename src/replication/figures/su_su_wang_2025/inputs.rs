@@ -7,7 +7,7 @@ use crate::{
         Account, Composition, Counts, Delta,
         compared::{Against, Compared, Conversion},
         paths::Whole,
-        promise::{self, GridOf, Promise},
+        promise::{self, Grid, Promise},
     },
     chart::{Axis, drawing::exact, figure::raised},
     error::{Error, Result},
@@ -179,12 +179,8 @@ impl<'s> Case<'s> {
             let sigma2 = printed_sigma2(name)?;
             return Ok((alike(&sigma2, own.counts().iter().map(|counts| counts.count).sum())?, sigma2));
         }
-        let found = promise::calibrate(
-            &own,
-            &own,
-            &self.promise(&own, &[name.to_string()], "1e-11")?,
-            (GridOf::SmallestSigma2, 2),
-        )?;
+        let matching = self.promise(&own, &[name.to_string()], "1e-11")?;
+        let found = promise::calibrate(&own, &matching, Grid::sigma2(2))?;
         let least = Self::least_sigma2(&found.account).unwrap_or_default();
         Ok((found.account, least))
     }
@@ -211,7 +207,7 @@ impl<'s> Case<'s> {
             Subject { release: Some(self.release.clone()), levels: self.own.levels.clone(), ..Subject::default() };
         let total = subject.resolve()?.total;
         let found =
-            promise::calibrate(whole, &total, &self.promise(whole, &self.own.levels, "1e-10")?, (GridOf::Factor, 4))?;
+            promise::calibrate_worst(whole, &total, &self.promise(whole, &self.own.levels, "1e-10")?, Grid::factor(4))?;
         let percent = (Rational::from(1) - &found.factor) * 100_u32;
         let more_or_less = if percent < 0 { "more" } else { "less" };
         Ok((found.account, format!("{:.2}% {more_or_less}", percent.to_f64().abs())))

@@ -8,7 +8,7 @@ use crate::replication::verdict::percent_below;
 use crate::{
     account::{
         Composition,
-        promise::{self, GridOf, Promise},
+        promise::{self, Grid, Promise},
     },
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
@@ -41,7 +41,7 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         let sigma2 = promise::variances(&own)?.swap_remove(0);
         let target = case.compared(level, &own, &delta, 30)?.epsilon;
         let matching = Promise::known(delta.clone(), &target);
-        let found = promise::calibrate(&own, &own, &matching, (GridOf::SmallestSigma2, DECIMALS))?;
+        let found = promise::calibrate(&own, &matching, Grid::sigma2(DECIMALS))?;
         let times = |factor: &Rational| Enclosure::rational(&Rational::from(factor * &sigma2), 100);
         let at = times(&found.factor);
         let matched = found.before.as_ref().map_or_else(|| at.clone(), |before| times(before).hull(&at));
