@@ -44,6 +44,7 @@ from ._native import (
     zcdp_epsilon,
 )
 from ._order import OrderWarning
+from ._training import dp_sgd
 
 __all__ = [
     "Account",
@@ -73,6 +74,7 @@ __all__ = [
     "__version__",
     "add_noise",
     "allocate",
+    "dp_sgd",
     "find_number",
     "releases",
     "verify",

@@ -317,6 +317,16 @@ class RandomizedResponse(IntegerNoise):
 @final
 class SampledGaussian(Account):
     def __new__(cls, sigma2: _Number, rate: _Number, count: int = 1, shift: int = 1) -> SampledGaussian: ...
+    @staticmethod
+    def from_noise_multiplier(
+        noise_multiplier: _Number,
+        *,
+        sample_rate: _Number | None = None,
+        batch_size: _Number | None = None,
+        records: _Number | None = None,
+        steps: _Number | None = None,
+        epochs: _Number | None = None,
+    ) -> SampledGaussian: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
     @property

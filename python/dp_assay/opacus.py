@@ -9,8 +9,9 @@ It is used in place of opacus.accountants.RDPAccountant or PRVAccountant and nee
     >>> accountant.get_epsilon(delta=1e-5)
     1.828236666...
 
-To train with it, give it to a PrivacyEngine: privacy_engine.accountant = CertifiedAccountant(). The sampling has to be Poisson's, as in Opacus'
-DPDataLoader; batches of a fixed size have other losses.
+To train with it, call register() once: then PrivacyEngine(accountant="certified"), make_private_with_epsilon and
+get_noise_multiplier(accountant="certified") of Opacus use it. The sampling has to be Poisson's, as in Opacus' DPDataLoader; batches of a fixed size have
+other losses.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 from . import Composition, Enclosure, SampledGaussian
 from ._native import _exact
 
-__all__ = ["CertifiedAccountant"]
+__all__ = ["CertifiedAccountant", "register"]
 
 _MECHANISM = "certified"
 
@@ -122,3 +123,17 @@ class CertifiedAccountant:
             _check(noise, rate, int(steps))
             history.append((noise, rate, int(steps)))
         self.history = history
+
+
+def register(mechanism: str = _MECHANISM) -> None:
+    """Makes the accountant known to Opacus by this name, as in PrivacyEngine(accountant="certified"). ImportError without Opacus 1.5 or newer.
+
+    Doing so again changes nothing; a name of Opacus' own accountants is refused with a ValueError.
+    """
+    from opacus.accountants.registry import create_accountant, register_accountant
+
+    try:
+        register_accountant(mechanism, CertifiedAccountant)
+    except ValueError:
+        if not isinstance(create_accountant(mechanism), CertifiedAccountant):
+            raise ValueError(f"mechanism = {mechanism!r}: another accountant of Opacus has this name") from None

@@ -1,7 +1,10 @@
 //! Mechanisms beside discrete Gaussian and discrete Laplace noise: guarantees, bounded range, randomized response, continuous Laplace, truncated and staircase noise, and
 //! noise on Poisson samples. Truncated and staircase noise and randomized response are drawn, too.
 
-use dp_assay::{account::Counts, loss::law::Law};
+use dp_assay::{
+    account::{Counts, training::Run},
+    loss::law::Law,
+};
 use pyo3::{
     prelude::*,
     types::{PyDict, PyList, PyTuple},
@@ -366,7 +369,7 @@ impl Staircase {
 /// and changes its sum by shift.
 ///
 /// The pair of neighbors is not symmetric: epsilon and delta are those of the direction in which they are larger, a record removed or added. rho is that of the
-/// same noise without sampling, an upper bound. It can be composed with Gaussian and SampledGaussian alone, for neighbors that add or remove one record.
+/// same noise without sampling, an upper bound. It is for neighbors that add or remove one record.
 /// sigma2: from 1e-6 to 1e18; for a noise multiplier, its square. rate: from 1e-9 to 1.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "SampledGaussian")]
 pub struct SampledGaussian(Given);
@@ -382,6 +385,27 @@ impl SampledGaussian {
         #[pyo3(from_py_with = numbers::shift)] shift: u64,
     ) -> PyResult<PyClassInitializer<Self>> {
         made!(SampledGaussian, account_of("sampled-gaussian", [sigma2, rate], [count, shift], &Options::default()))
+    }
+
+    /// The steps of a training run with DP-SGD: noise_multiplier, the standard deviation of the noise over the clipping norm; sample_rate, or batch_size of all
+    /// records on average; steps, or epochs, passes over the records. ValueError for a rate outside of (0, 1], and batches larger than the data.
+    #[staticmethod]
+    #[pyo3(signature = (noise_multiplier, *, sample_rate = None, batch_size = None, records = None, steps = None, epochs = None))]
+    fn from_noise_multiplier(
+        py: Python<'_>,
+        noise_multiplier: Exact,
+        sample_rate: Option<Exact>,
+        batch_size: Option<Exact>,
+        records: Option<Exact>,
+        steps: Option<Exact>,
+        epochs: Option<Exact>,
+    ) -> PyResult<Py<Self>> {
+        let text = |number: Option<Exact>| number.map(|number| number.0.to_string());
+        let (sample, length) = ([sample_rate, batch_size, records].map(text), [steps, epochs].map(text));
+        let counts = quick(Run::of_parts(noise_multiplier.0.to_string(), sample, length).and_then(|run| run.counts()))?;
+        let made: PyResult<PyClassInitializer<Self>> =
+            made!(SampledGaussian, Given::new(counts.law, [counts.count, counts.shift], &Options::default()));
+        Py::new(py, made?)
     }
 
     /// By how much one person changes each sum.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dp_assay import Composition, SampledGaussian
-from dp_assay.opacus import CertifiedAccountant
+from dp_assay.opacus import CertifiedAccountant, register
 
 
 def test_steps_are_those_of_the_class() -> None:
@@ -80,3 +81,21 @@ def test_infinite_noise_shows_nothing() -> None:
     for rate in (-0.1, 1.5, math.nan, math.inf):
         with pytest.raises(ValueError, match="sample_rate"):
             accountant.step(noise_multiplier=math.inf, sample_rate=rate)
+
+
+def test_opacus_knows_the_accountant_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    known: dict[str, Any] = {"rdp": dict}
+
+    def register_accountant(mechanism: str, accountant: Any, force: bool = False) -> None:
+        if mechanism in known and not force:
+            raise ValueError(f"Accountant for mechanism {mechanism} is already registered")
+        known[mechanism] = accountant
+
+    registry = SimpleNamespace(register_accountant=register_accountant, create_accountant=lambda mechanism: known[mechanism]())
+    for name in ("opacus", "opacus.accountants", "opacus.accountants.registry"):
+        monkeypatch.setitem(sys.modules, name, registry)
+    register()
+    register()
+    assert isinstance(registry.create_accountant("certified"), CertifiedAccountant)
+    with pytest.raises(ValueError, match="another accountant"):
+        register("rdp")

@@ -9,7 +9,8 @@ LAWS <- c(
   "randomized-response" = "randomized response, epsilon = %s, %s answers", exponential = "a bounded range, epsilon = %s", pure = "a guarantee of pure DP, epsilon = %s",
   approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s",
   table = "the noise of a table of %s rows", "p-table" = "the cell-key noise of a table of %s rows", pair = "a pair of distributions of %s outcomes",
-  "unknown-key" = "a key shown by %s, threshold %s", sampled = "a Poisson-sampled step of %s"
+  "unknown-key" = "a key shown by %s, threshold %s", sampled = "a Poisson-sampled step of %s",
+  "dp-sgd" = "a step of DP-SGD, rate %s, noise multiplier %s"
 )
 TWO_PARAMETERS <- names(LAWS)[lengths(gregexpr("%s", LAWS, fixed = TRUE)) == 2L]
 

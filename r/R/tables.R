@@ -26,6 +26,17 @@ poisson_sampled <- function(rate, noise, count = 1, shift = 1, neighbors = NULL,
   of_nested("sampled", noise, paste0(one_exact(rate, "rate"), ":"), NA_character_, count, shift, relation(neighbors, times = times))
 }
 
+dp_sgd <- function(noise_multiplier, sample_rate = NULL, steps = 1, batch_size = NULL, records = NULL, neighbors = NULL, times = 1) {
+  batches <- !is.null(batch_size) && !is.null(records)
+  if (is.null(sample_rate) != batches || is.null(batch_size) != is.null(records)) refuse("sample_rate: expected a rate, or batch_size and records in its place")
+  rate <- if (batches) {
+    sizes <- c(whole_text(batch_size, "batch_size"), whole_text(records, "records"))
+    if (as.numeric(sizes[1L]) > as.numeric(sizes[2L])) refuse("batch_size = ", sizes[1L], ": expected at most the ", sizes[2L], " records")
+    paste(sizes, collapse = "/")
+  } else one_exact(sample_rate, "sample_rate")
+  of_rows("dp-sgd", rate, one_exact(noise_multiplier, "noise_multiplier"), steps, 1, relation(neighbors, times = times))
+}
+
 # A law with another one inside it, which the program reads as LAW:PARAMETER.
 of_nested <- function(law, noise, before, second, count, shift, relation) {
   inner <- as_composition(noise)

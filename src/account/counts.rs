@@ -9,7 +9,7 @@ use rug::Rational;
 use super::free_rows;
 use crate::{
     error::{Error, Result},
-    law::{Changes, Group},
+    law::{Changes, Entry, Group},
     loss::law::Law,
     numeric::rational,
 };
@@ -220,6 +220,7 @@ impl Counts {
     pub fn read(key: &str, text: &str, normalize: bool) -> Result<Self> {
         match key {
             "sampled" => Counts::parse_sampled(text),
+            Entry::TRAINING => Counts::parse_training(text),
             "unknown-key" => Counts::parse_unknown_key(text),
             "table" => Counts::parse_table(text, normalize),
             "p-table" => Counts::parse_p_table(text, normalize),
@@ -246,6 +247,26 @@ impl Counts {
             return Err(Error::unsuitable(why));
         };
         Counts { law: Law::SampledGaussian { rate: rational::parse(rate)?, sigma2 }, ..base }.checked()
+    }
+
+    /// Reads `RATE:NOISE_MULTIPLIER[xSTEPS]` as steps of DP-SGD, as in `256/60000:1.1x1000`: Gaussian noise of as many clipping norms as the multiplier on a
+    /// Poisson sample, so that sigma2 is its square. An error for other forms, or values out of range.
+    pub fn parse_training(text: &str) -> Result<Self> {
+        let expected = "RATE:NOISE_MULTIPLIER[xSTEPS], as in 256/60000:1.1x1000";
+        let malformed = || Error::malformed(Entry::TRAINING, text, expected);
+        let (parameters, steps) = match text.split_once('x') {
+            Some((parameters, steps)) => (parameters, whole(steps, "STEPS")?),
+            None => (text, 1),
+        };
+        let (rate, multiplier) = parameters.split_once(':').ok_or_else(malformed)?;
+        if multiplier.contains(':') || text.contains('@') {
+            return Err(malformed());
+        }
+        let multiplier = rational::parse(multiplier)?;
+        if multiplier <= 0 {
+            return Err(Error::out_of_range("noise multiplier", rational::display(&multiplier), "a number above 0"));
+        }
+        Counts::sampled_gaussian(rate, multiplier.square(), steps)
     }
 
     /// Reads `LAW:PARAMETER:THRESHOLD[xCOUNT][@SHIFT]` as keys that are shown if their noisy count is at least the threshold, as in

@@ -25,6 +25,7 @@
 //! | [`ledger`] | the composition of several releases about the same people |
 //! | [`crossing`] | the deltas at which one account is within another's bound |
 //! | [`calibrate`] | the least point of a grid of noise that meets a target |
+//! | [`training`] | a training run as engineers describe it: noise multiplier, batches, epochs |
 //! | [`promise`] | privacy promises, and the least noise that keeps one |
 //! | `stretches` | less noise that is more private, where losses lie on a lattice |
 //! | `inside` | noise that keeps a promise where the largest does not |
@@ -64,6 +65,7 @@ pub mod sought;
 mod stretches;
 pub(crate) mod supporting;
 pub mod tradeoff;
+pub mod training;
 mod vector;
 
 pub use crate::loss::{

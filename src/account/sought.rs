@@ -156,7 +156,7 @@ impl Question {
                 && self.is_monotone(&self.counts(most_private)?.law)
                 && is_kept(most_private)? == Certainty::No;
             // Bounds, thresholds, counts and rates are not kept within an interval.
-            let may_be_inside = matches!(self.number.name, "sigma2" | "scale" | "epsilon");
+            let may_be_inside = matches!(self.number.name, "sigma2" | "noise_multiplier" | "scale" | "epsilon");
             let inside = match may_be_inside && !is_proven {
                 true => inside::kept_within(&grid, &family, |own| promise.missed_or_kept(own, own))?,
                 false => None,
@@ -331,6 +331,8 @@ mod tests {
         assert_eq!(name("sampled", "?:gaussian:1x1000"), Some("rate"));
         assert_eq!(name("sampled", "0.01:gaussian:?x1000@2"), Some("sigma2"));
         assert_eq!(name("sampled", "0.01:gaussian:1x?"), Some("count"));
+        assert_eq!(name("dp-sgd", "0.01:?x1000"), Some("noise_multiplier"));
+        assert_eq!(name("dp-sgd", "?:1x1000"), Some("rate"));
         assert_eq!(name("discrete-laplace", "?"), Some("epsilon"));
         assert_eq!(name("truncated-laplace", "1/2:?x3"), Some("bound"));
         assert_eq!(name("laplace", "?@4"), Some("scale"));

@@ -63,7 +63,11 @@ pub const GROUPS: &[Group] = &[
                 "assay epsilon --release su-su-wang-2025 --delta 1e-11",
                 "assay epsilon --discrete-gaussian 5x10 --delta 1e-9",
             ),
-            entry("delta", "assay delta --discrete-gaussian 5x10 --epsilon 10"),
+            with_own(
+                "delta",
+                "assay delta --discrete-gaussian 5x10 --epsilon 10",
+                "assay delta --noise-multiplier 1 --sample-rate 0.01 --steps 1000 --epsilon 2",
+            ),
             entry("curve", "assay curve --discrete-gaussian 5x10 --from 0 --to 12 --points 25 --csv"),
             entry("tradeoff", "assay tradeoff --discrete-gaussian 5x10 --alpha 0.05"),
             with_own(

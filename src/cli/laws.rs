@@ -2,7 +2,10 @@
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, error::ErrorKind};
-use dp_assay::law::{ENTRIES, Entry};
+use dp_assay::{
+    account::training::Run,
+    law::{ENTRIES, Entry},
+};
 use serde_json::{Value, json};
 
 use super::{exit::Exit, page::FormArgs};
@@ -45,13 +48,29 @@ fn usage(entry: &Entry) -> String {
 
 /// The ids of all these options.
 pub fn ids() -> impl Iterator<Item = &'static str> {
-    std::iter::once(LAW).chain(ENTRIES.iter().map(|entry| entry.option))
+    std::iter::once(LAW).chain(TRAINING.map(|(name, ..)| name)).chain(ENTRIES.iter().map(|entry| entry.option))
 }
+
+/// The options of a training run: name, value and help.
+const TRAINING: [(&str, &str, &str); 6] = [
+    (
+        "noise-multiplier",
+        "S",
+        "DP-SGD: Gaussian noise of S clipping norms in every step, on a Poisson sample; with the options below",
+    ),
+    ("sample-rate", "Q", "The probability with which each record is in the sample of a step"),
+    ("batch-size", "B", "In place of --sample-rate: B of --records N in a batch on average, Q = B / N"),
+    ("records", "N", "The number of records, which is public"),
+    ("steps", "T", "The number of steps"),
+    ("epochs", "E", "In place of --steps: passes over the records, ceil(E / Q) steps"),
+];
 
 /// The mechanisms that were given, in the order of the table.
 pub struct Laws {
     /// Each with its row.
     pub given: Vec<OneLaw>,
+    /// The conditions under which they are what was meant, in sentences.
+    pub conditions: Vec<String>,
 }
 
 /// One of them.
@@ -88,7 +107,22 @@ impl clap::Args for Laws {
             let argument = option(entry.option).value_name(entry.text).help(about);
             argument.hide_short_help(true).hide_long_help(true)
         };
-        command.arg(law).args(ENTRIES.iter().map(of))
+        let training = |(name, value, about): (&'static str, &'static str, &'static str)| {
+            let others = match name {
+                "noise-multiplier" => &[][..],
+                "records" => &["batch-size"],
+                "batch-size" => &["records", "noise-multiplier"],
+                _ => &["noise-multiplier"],
+            };
+            let instead = match name {
+                "sample-rate" => Some("batch-size"),
+                "steps" => Some("epochs"),
+                _ => None,
+            };
+            let argument = Arg::new(name).long(name).value_name(value).help(about).allow_hyphen_values(true);
+            argument.requires_all(others.iter().copied()).conflicts_with_all(instead)
+        };
+        command.arg(law).args(TRAINING.map(training)).args(ENTRIES.iter().map(of))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -106,6 +140,11 @@ impl FromArgMatches for Laws {
             let (entry, own) = Entry::of_text(text).map_err(refused)?;
             by_name.push(OneLaw { entry, text: own.to_string(), is_by_name: true });
         }
+        let mut conditions = Vec::new();
+        if let Some((training, condition)) = training(matches)? {
+            by_name.push(training);
+            conditions.extend(condition);
+        }
         for entry in &ENTRIES {
             let own = texts(entry.option).map(|text| OneLaw { entry, text: text.clone(), is_by_name: false });
             given.extend(own);
@@ -114,11 +153,30 @@ impl FromArgMatches for Laws {
             given.extend(of_entry);
             by_name = others;
         }
-        Ok(Laws { given })
+        Ok(Laws { given, conditions })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
         *self = Laws::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// The training run of the options, if one is given, and the condition under which it is what was meant.
+fn training(matches: &ArgMatches) -> std::result::Result<Option<(OneLaw, Option<String>)>, clap::Error> {
+    let given = |name: &str| matches.get_one::<String>(name).cloned();
+    let Some(noise_multiplier) = given("noise-multiplier") else { return Ok(None) };
+    let refused = |why: String| clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{why}\n"));
+    let (sample, length) = (["sample-rate", "batch-size", "records"].map(given), ["steps", "epochs"].map(given));
+    if sample.iter().all(Option::is_none) {
+        return Err(refused("--noise-multiplier: needs --sample-rate Q, or --batch-size B with --records N".into()));
+    }
+    if length.iter().all(Option::is_none) {
+        return Err(refused("--noise-multiplier: needs --steps T or --epochs E".into()));
+    }
+    let in_option = |error: dp_assay::Error| refused(format!("--noise-multiplier: {error}"));
+    let run = Run::of_parts(noise_multiplier, sample, length).map_err(in_option)?;
+    let (text, condition) = (run.text().map_err(in_option)?, run.condition().map_err(in_option)?);
+    let entry = Entry::named(Entry::TRAINING).ok_or_else(|| refused("--noise-multiplier: no such law".into()))?;
+    Ok(Some((OneLaw { entry, text, is_by_name: false }, condition)))
 }

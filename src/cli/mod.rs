@@ -86,7 +86,7 @@ use serde_json::json;
 
 use self::{application::Application, exit::Exit};
 
-/// How private is this release really? A certified privacy accountant for counts published with integer noise (discrete Gaussian or Laplace).
+/// How private is this release, or this training run, really? A certified privacy accountant for published noise: counts with integer noise, DP-SGD, and other mechanisms.
 ///
 /// Every number is proven: lower <= truth <= upper. Exit status: 0 success; 1 a check failed; 2 invalid input.
 #[derive(Parser)]

@@ -266,7 +266,13 @@ impl Subject {
         release: Option<&str>,
         find: &dyn Fn(&str) -> dp_assay::Result<Release>,
     ) -> Result<Resolved> {
-        self.described_by(release, find)?.resolve().map_err(|error| self.flagged(error))
+        let resolved = self.described_by(release, find)?.resolve().map_err(|error| self.flagged(error))?;
+        Ok(resolved.under(&self.laws.conditions))
+    }
+
+    /// The conditions under which the mechanism is what was meant, in sentences.
+    pub fn conditions(&self) -> &[String] {
+        &self.laws.conditions
     }
 
     fn described_by(

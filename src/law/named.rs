@@ -39,7 +39,7 @@ pub struct Entry {
 }
 
 /// All kinds of mechanisms, in the order of an answer.
-pub const ENTRIES: [Entry; 16] = [
+pub const ENTRIES: [Entry; 17] = [
     Entry {
         option: gaussian::DISCRETE,
         about: "counts with discrete Gaussian noise of variance proxy SIGMA2",
@@ -140,6 +140,12 @@ pub const ENTRIES: [Entry; 16] = [
         form: Form::Nested { name: "Gaussian noise on a Poisson sample", parts: &["rate", "law", "parameter"] },
     },
     Entry {
+        option: Entry::TRAINING,
+        about: "steps of DP-SGD: Gaussian noise of NOISE_MULTIPLIER clipping norms on a Poisson sample of rate RATE, as in 256/60000:1.1x1000",
+        text: "RATE:NOISE_MULTIPLIER[xCOUNT]",
+        form: Form::Nested { name: "steps of DP-SGD", parts: &["rate", "noise_multiplier"] },
+    },
+    Entry {
         option: unknown_key::KEY,
         about: "keys that are shown if their count with the noise LAW:PARAMETER is at least TAU, as in discrete-laplace:0.5:30x10; LAW is discrete-laplace, discrete-gaussian, laplace or gaussian",
         text: "LAW:PARAMETER:TAU[xCOUNT][@SHIFT]",
@@ -152,6 +158,9 @@ const SAMPLED: fn(&mut Given) -> Result<Law> =
     |given| Ok(Law::SampledGaussian { sigma2: given("sigma2")?, rate: given("rate")? });
 
 impl Entry {
+    /// The option of steps of DP-SGD by their noise multiplier.
+    pub const TRAINING: &str = "dp-sgd";
+
     /// The row of an option.
     pub fn named(option: &str) -> Option<&'static Entry> {
         ENTRIES.iter().find(|entry| entry.option == option)
@@ -310,8 +319,9 @@ pub struct Number {
 
 impl Number {
     /// All numbers.
-    const ALL: [Number; 12] = [
+    const ALL: [Number; 13] = [
         Number::real("sigma2", true, 2, "5"),
+        Number::real("noise_multiplier", true, 4, "1"),
         Number::real("scale", true, 2, "1"),
         Number::real("epsilon", false, 4, "1"),
         Number::real("delta", false, 12, "1e-9"),

@@ -70,6 +70,11 @@ test_that("tables, unknown keys and sampled steps are accounts", {
   expect_match(refusal(composition(transform(frame, parameter = "1"))), "expected LAW:PARAMETER for the law unknown-key")
   expect_match(refusal(unknown_key(discrete_laplace(1, count = 2), 30)), "expected one law without count")
   expect_match(refusal(poisson_sampled(0.1, approximate(1, 1e-9))), "has no place here")
+  expect_equal(options_of(dp_sgd(1.1, 0.01, 1000)), "--dp-sgd=0.01:1.1x1000")
+  expect_equal(options_of(dp_sgd(1.1, batch_size = 256, records = 60000, steps = 9)), "--dp-sgd=256/60000:1.1x9")
+  expect_match(refusal(dp_sgd(1)), "expected a rate, or batch_size and records")
+  expect_match(refusal(dp_sgd(1, 0.1, batch_size = 6, records = 60)), "expected a rate, or")
+  expect_match(refusal(dp_sgd(1, batch_size = 61, records = 60)), "at most the 60 records")
   expect_match(refusal(noise_table(data.frame(value = 1))), "no column mass")
   expect_match(refusal(noise_table(data.frame(value = 0, mass = NA_real_))), "mass is missing")
   expect_match(refusal(noise_table("no/such.csv")), "no file no/such.csv")
@@ -85,6 +90,7 @@ test_that("tables, unknown keys and sampled steps are accounts", {
   expect_gt(delta(perturbation_table(cells), 0)$delta_approx, 0.7)
   expect_gt(delta(unknown_key(discrete_laplace("1/2"), 30), 0)$delta_approx, 0)
   expect_lt(epsilon(poisson_sampled("0.01", continuous_gaussian(1), count = 10), 1e-9)$epsilon_approx, 4)
+  expect_equal(epsilon(dp_sgd(1, 0.01, 10), 1e-9)$epsilon_approx, epsilon(poisson_sampled("0.01", continuous_gaussian(1), count = 10), 1e-9)$epsilon_approx)
 })
 
 test_that("what is no account is refused", {

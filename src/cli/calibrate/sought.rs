@@ -166,7 +166,7 @@ impl Args {
         let with = |value: &Rational| -> dp_assay::Result<Resolved> {
             let mut subject = others.clone();
             subject.singles.push(question.counts(value)?);
-            subject.resolve()
+            Ok(subject.resolve()?.under(self.subject.conditions()))
         };
         let decimals = question.decimals(self.decimals).context("--decimals")?;
         let family = |value: &Rational| {
