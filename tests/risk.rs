@@ -592,15 +592,6 @@ fn the_sampler_converges_to_its_limit() {
     assert!((decision.correct.approximate() - exact.approximate()).abs() < 2e-5, "{decision:?} {exact:?}");
 }
 
-/// An explanation of the level of Figure 5: ties among 10^3 draws, counted for the target.
-#[test]
-fn the_majority_of_draws_with_ties_for_the_target_gives_the_printed_level() {
-    let rhos = [number("1666368/16793603"), number("4141383.68/16793603")];
-    let sampler = GibbsSampler { prior: number("1/2"), rhos, others: 27, constraint: GibbsConstraint::LeftOut };
-    let majority = sampler.majority_approx(10, 1000, false).expect("a majority");
-    assert!((majority.tie_up - 0.590_556).abs() < 2e-6 && (majority.tie_down - 0.587_190).abs() < 2e-6, "{majority:?}");
-}
-
 #[test]
 fn post_processing_agrees_with_enumeration() {
     let (rho, d, z) = (0.4, 3, 5);

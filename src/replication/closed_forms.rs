@@ -1,6 +1,6 @@
-//! The closed forms of Su, Su & Wang for few counts: Theorems A.7 and A.8, equations (A.5) and (A.6), all certified.
+//! The law of a sum of n copies in closed form, equation (A.5) of Su, Su & Wang, and the total of Theorem A.8 as printed.
 //!
-//! They do not use the contour integral, so they also serve as a check of it.
+//! Neither uses the contour integral: the tests compare it with Theorems A.7 and A.8 and with (A.6), which follow from these laws.
 //!
 //! # The sum of n copies
 //!
@@ -15,52 +15,10 @@
 use rug::Rational;
 
 use crate::{
-    account::Epsilon,
     error::{Error, Result},
-    noise::{DiscreteGaussian, shifted_gaussian::shifted_sum},
+    noise::shifted_gaussian::shifted_sum,
     numeric::{Enclosure, precision, rational},
 };
-
-/// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to a relative
-/// width of about 10^-digits away from its knots.
-///
-/// With t the smallest integer such that `P[X <= t]` >= 1 - alpha, the best test rejects above t, and at t with
-/// probability c = (alpha - `P[X > t]`) / `P[X = t]`: f(alpha) = `P[X < t - shift]` + (1 - c) `P[X = t - shift]`.
-pub fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, digits: u32) -> Result<Enclosure> {
-    let t = noise.quantile(&Rational::from(1 - alpha))?;
-    let moved = t - offset(shift)?;
-    let bits = precision::bits(digits, 32);
-    let rejected = Enclosure::rational(alpha, bits).sub(&noise.survival(t + 1, digits)?);
-    let share = rejected.div(&noise.mass(t, digits)).clamp(0.0, 1.0);
-    let rest = Enclosure::double(1.0, bits).sub(&share).clamp(0.0, 1.0);
-    Ok(noise.cdf(moved - 1, digits)?.add(&rest.mul(&noise.mass(moved, digits))))
-}
-
-/// The privacy profile of one count (the display after Theorem A.7; Canonne, Kamath & Steinke, Theorem 7):
-/// `P[X > epsilon sigma2 / shift - shift / 2]` - exp(epsilon) `P[X > epsilon sigma2 / shift + shift / 2]`, to a relative
-/// width of 10^-digits.
-pub fn single_delta(noise: &DiscreteGaussian, shift: u64, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-    Epsilon::try_from(epsilon)?;
-    let middle = Rational::from(epsilon * noise.sigma2()) / offset(shift)?;
-    let half = Rational::from((shift, 2));
-    let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
-    tightened(digits, |digits| {
-        let exp = Enclosure::rational(epsilon, precision::bits(digits, 64)).exp();
-        Ok(noise.survival(first, digits)?.sub(&exp.mul(&noise.survival(second, digits)?)))
-    })
-}
-
-/// Theorem A.8's coefficients of exp(-y^2 / (4 sigma2)) for even and odd y, to a relative width of about 10^-digits:
-/// sum over i of exp(-(i - mu)^2 / sigma2) for mu = 0 and 1/2, over (sum over i of exp(-i^2 / (2 sigma2)))^2. The
-/// paper's text exchanges the two widths, sigma and sqrt(2) sigma; see [`two_fold_total_as_printed`].
-pub fn two_fold_coefficients(sigma2: &Rational, digits: u32) -> Result<[Enclosure; 2]> {
-    let normaliser = shifted_sum(sigma2, &Rational::new(), digits + 2)?;
-    let square = normaliser.mul(&normaliser);
-    let narrow = Rational::from(sigma2 / 2_u32);
-    let even = shifted_sum(&narrow, &Rational::new(), digits + 2)?.div(&square);
-    let odd = shifted_sum(&narrow, &Rational::from((1, 2)), digits + 2)?.div(&square);
-    Ok([even, odd])
-}
 
 /// The total of Theorem A.8's masses with the coefficients as printed, c_{mu, sqrt(2) sigma} / c_{0, sigma}^2 where
 /// c_{mu, w} = sum over i of exp(-(i - mu)^2 / w^2). The total of a probability law is 1.
@@ -147,16 +105,6 @@ impl SumOfCopies {
         SumOfCopies { sigma2: sigma2.clone(), copies, coefficients, bits }
     }
 
-    /// The variance proxy of one copy.
-    pub fn sigma2(&self) -> &Rational {
-        &self.sigma2
-    }
-
-    /// The number of copies n.
-    pub fn copies(&self) -> u64 {
-        self.copies
-    }
-
     /// c_{n,k}, for the residue class of k modulo n.
     pub fn coefficient(&self, k: i64) -> &Enclosure {
         let n = self.copies as i64;
@@ -198,63 +146,106 @@ impl SumOfCopies {
         }
         sum
     }
-
-    /// (A.5) and (A.6): the errors alpha = `P[S > t]` and beta = `P[S <= t - n shift]` of the test that rejects for
-    /// sums above t, if every copy moves by `shift`.
-    pub fn errors(&self, t: i64, shift: u64) -> Result<(Enclosure, Enclosure)> {
-        let moved = t - offset(shift.saturating_mul(self.copies))?;
-        // P[S <= u] = P[S >= -u]
-        Ok((self.above(t), self.above(-moved - 1)))
-    }
-
-    /// The privacy profile 1 + max over t of (-exp(epsilon) alpha(t) - beta(t)). The maximum is at the largest t with a
-    /// likelihood ratio of at most exp(epsilon): t = floor(epsilon sigma2 / shift + n shift / 2) (Theorem A.8 and
-    /// Proposition A.10). The width is about 10^-(digits - 8) relative to the terms.
-    pub fn delta(&self, epsilon: &Rational, shift: u64) -> Result<Enclosure> {
-        Epsilon::try_from(epsilon)?;
-        let middle = Rational::from(epsilon * &self.sigma2) / offset(shift)?;
-        let half = Rational::from((shift, 2)) * self.copies;
-        let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
-        let exp = self.enclose(epsilon).exp();
-        Ok(self.above(first - 1).sub(&exp.mul(&self.above(second - 1))).clamp(0.0, 1.0))
-    }
-}
-
-fn offset(shift: u64) -> Result<i64> {
-    i64::try_from(shift)
-        .ok()
-        .filter(|shift| (1..=1 << 40).contains(shift))
-        .ok_or_else(|| Error::out_of_range("shift", shift, "an integer change from 1 to 2^40"))
-}
-
-/// The smallest integer above x.
-fn next_integer(x: &Rational) -> Result<i64> {
-    let next = x.clone().floor().into_numer_denom().0 + 1_u32;
-    next.to_i64()
-        .filter(|next| next.abs() < 1 << 50)
-        .ok_or_else(|| Error::out_of_range("a threshold of the noise", next, "within 2^50"))
-}
-
-/// A difference, recomputed with more digits until its relative width is 10^-digits.
-fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<Enclosure> {
-    let mut asked = digits + 4;
-    loop {
-        let value = value(asked)?.clamp(0.0, 1.0);
-        if value.is_tight(digits) || asked > 20 * digits + 2000 {
-            return Ok(value);
-        }
-        asked *= 2;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Account;
     use crate::{
-        account::{Composition, Counts},
+        account::{Account, Composition, Counts, Epsilon},
+        noise::DiscreteGaussian,
         numbers::number,
     };
+
+    /// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to a relative
+    /// width of about 10^-digits away from its knots.
+    ///
+    /// With t the smallest integer such that `P[X <= t]` >= 1 - alpha, the best test rejects above t, and at t with
+    /// probability c = (alpha - `P[X > t]`) / `P[X = t]`: f(alpha) = `P[X < t - shift]` + (1 - c) `P[X = t - shift]`.
+    fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, digits: u32) -> Result<Enclosure> {
+        let t = noise.quantile(&Rational::from(1 - alpha))?;
+        let moved = t - offset(shift)?;
+        let bits = precision::bits(digits, 32);
+        let rejected = Enclosure::rational(alpha, bits).sub(&noise.survival(t + 1, digits)?);
+        let share = rejected.div(&noise.mass(t, digits)).clamp(0.0, 1.0);
+        let rest = Enclosure::double(1.0, bits).sub(&share).clamp(0.0, 1.0);
+        Ok(noise.cdf(moved - 1, digits)?.add(&rest.mul(&noise.mass(moved, digits))))
+    }
+
+    /// The privacy profile of one count (the display after Theorem A.7; Canonne, Kamath & Steinke, Theorem 7):
+    /// `P[X > epsilon sigma2 / shift - shift / 2]` - exp(epsilon) `P[X > epsilon sigma2 / shift + shift / 2]`, to a relative
+    /// width of 10^-digits.
+    fn single_delta(noise: &DiscreteGaussian, shift: u64, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
+        Epsilon::try_from(epsilon)?;
+        let middle = Rational::from(epsilon * noise.sigma2()) / offset(shift)?;
+        let half = Rational::from((shift, 2));
+        let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
+        tightened(digits, |digits| {
+            let exp = Enclosure::rational(epsilon, precision::bits(digits, 64)).exp();
+            Ok(noise.survival(first, digits)?.sub(&exp.mul(&noise.survival(second, digits)?)))
+        })
+    }
+
+    /// Theorem A.8's coefficients of exp(-y^2 / (4 sigma2)) for even and odd y, to a relative width of about 10^-digits:
+    /// sum over i of exp(-(i - mu)^2 / sigma2) for mu = 0 and 1/2, over (sum over i of exp(-i^2 / (2 sigma2)))^2. The
+    /// paper's text exchanges the two widths, sigma and sqrt(2) sigma; see [`two_fold_total_as_printed`].
+    fn two_fold_coefficients(sigma2: &Rational, digits: u32) -> Result<[Enclosure; 2]> {
+        let normaliser = shifted_sum(sigma2, &Rational::new(), digits + 2)?;
+        let square = normaliser.mul(&normaliser);
+        let narrow = Rational::from(sigma2 / 2_u32);
+        let even = shifted_sum(&narrow, &Rational::new(), digits + 2)?.div(&square);
+        let odd = shifted_sum(&narrow, &Rational::from((1, 2)), digits + 2)?.div(&square);
+        Ok([even, odd])
+    }
+
+    impl SumOfCopies {
+        /// (A.5) and (A.6): the errors alpha = `P[S > t]` and beta = `P[S <= t - n shift]` of the test that rejects for
+        /// sums above t, if every copy moves by `shift`.
+        fn errors(&self, t: i64, shift: u64) -> Result<(Enclosure, Enclosure)> {
+            let moved = t - offset(shift.saturating_mul(self.copies))?;
+            // P[S <= u] = P[S >= -u]
+            Ok((self.above(t), self.above(-moved - 1)))
+        }
+
+        /// The privacy profile 1 + max over t of (-exp(epsilon) alpha(t) - beta(t)). The maximum is at the largest t with a
+        /// likelihood ratio of at most exp(epsilon): t = floor(epsilon sigma2 / shift + n shift / 2) (Theorem A.8 and
+        /// Proposition A.10). The width is about 10^-(digits - 8) relative to the terms.
+        fn delta(&self, epsilon: &Rational, shift: u64) -> Result<Enclosure> {
+            Epsilon::try_from(epsilon)?;
+            let middle = Rational::from(epsilon * &self.sigma2) / offset(shift)?;
+            let half = Rational::from((shift, 2)) * self.copies;
+            let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
+            let exp = self.enclose(epsilon).exp();
+            Ok(self.above(first - 1).sub(&exp.mul(&self.above(second - 1))).clamp(0.0, 1.0))
+        }
+    }
+
+    fn offset(shift: u64) -> Result<i64> {
+        i64::try_from(shift)
+            .ok()
+            .filter(|shift| (1..=1 << 40).contains(shift))
+            .ok_or_else(|| Error::out_of_range("shift", shift, "an integer change from 1 to 2^40"))
+    }
+
+    /// The smallest integer above x.
+    fn next_integer(x: &Rational) -> Result<i64> {
+        let next = x.clone().floor().into_numer_denom().0 + 1_u32;
+        next.to_i64()
+            .filter(|next| next.abs() < 1 << 50)
+            .ok_or_else(|| Error::out_of_range("a threshold of the noise", next, "within 2^50"))
+    }
+
+    /// A difference, recomputed with more digits until its relative width is 10^-digits.
+    fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<Enclosure> {
+        let mut asked = digits + 4;
+        loop {
+            let value = value(asked)?.clamp(0.0, 1.0);
+            if value.is_tight(digits) || asked > 20 * digits + 2000 {
+                return Ok(value);
+            }
+            asked *= 2;
+        }
+    }
 
     fn composition(sigma2: &Rational, count: u64, shift: u64) -> Composition {
         Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, shift).unwrap()]).unwrap()

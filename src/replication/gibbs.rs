@@ -61,15 +61,6 @@ struct Moves {
     upper: [Vec<Enclosure>; 2],
 }
 
-/// The decision by majority of draws, over all outputs: approximations in doubles.
-#[derive(Clone, Copy, Debug)]
-pub struct Majority {
-    /// The probability of the decision for X_1 = 1 if it is true, with ties against it.
-    pub tie_down: f64,
-    /// The same, with ties for it.
-    pub tie_up: f64,
-}
-
 /// The decision by the sampler's limit, over all outputs, if X_1 = 1: certified.
 #[derive(Clone, Debug)]
 pub struct LimitDecision {
@@ -261,6 +252,12 @@ impl GibbsSampler {
         upper.iter().map(one).sum()
     }
 
+    /// Whether the limit is above 1/2 at an x_1, in doubles: with the prior of X_2 uniform up to `most`.
+    fn decides_approx(&self, x2: i64, y: i64, most: i64) -> impl Fn(i64) -> bool {
+        let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1, most));
+        move |x1| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0
+    }
+
     /// The least x_1 at which the limit is above 1/2, in doubles: an approximation, for plots. `None` if it is far from
     /// zero. With `most` the prior of X_2 is uniform up to it, otherwise unbounded.
     pub fn threshold_approx(&self, x2: i64, y: i64, most: Option<i64>) -> Result<Option<i64>> {
@@ -268,8 +265,7 @@ impl GibbsSampler {
         self.check()?;
         check_noisy([0, x2, y])?;
         let most = most.unwrap_or(i64::MAX).max(1);
-        let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1, most));
-        let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
+        let decides = self.decides_approx(x2, y, most);
         Ok((-FURTHEST..=FURTHEST).find(|x1| decides(*x1)))
     }
 
@@ -290,8 +286,7 @@ impl GibbsSampler {
                     continue;
                 }
                 let (x2, y) = (x2_true + a, x2_true - 1 + b);
-                let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1, i64::MAX));
-                let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
+                let decides = self.decides_approx(x2, y, i64::MAX);
                 // It decides for X_1 = 1 from some x_1 on, which is near the threshold without the other counts.
                 let from = match decides(1) {
                     true => (-60..1).rev().find(|x1| !decides(*x1)).map(|x1| x1 + 1),
@@ -301,43 +296,6 @@ impl GibbsSampler {
             }
         }
         Ok(correct)
-    }
-
-    /// The decision by the majority of an even number of draws in place of the limit, in doubles. This approximation
-    /// treats the draws as independent, which nearly holds for many other groups. X_2 is given; if `known`, the
-    /// adversary knows it too.
-    pub fn majority_approx(&self, x2_true: i64, draws: u32, known: bool) -> Result<Majority> {
-        self.check()?;
-        let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
-        let (own, upper, table) =
-            (MassTable::of_one(&self.rhos[0], 40)?, MassTable::of_one(&self.rhos[1], 40)?, others.table(40)?);
-        let mut majority = Majority { tie_down: 0.0, tie_up: 0.0 };
-        let mass = |table: &MassTable, x: i64| table.stored(x).approximate();
-        for b in table.first()..=table.last() {
-            let y = x2_true - 1 + b;
-            for a in upper.first()..=upper.last() {
-                let both = mass(&upper, a) * mass(&table, b);
-                if both < 1e-10 {
-                    continue;
-                }
-                let laws = match known {
-                    true => [vec![(x2_true, 1.0)], vec![(x2_true, 1.0)]],
-                    false => [0, 1].map(|k1| self.upper_approx(x2_true + a, y, k1, i64::MAX)),
-                };
-                for c in own.first()..=own.last() {
-                    let weight = both * mass(&own, c);
-                    if weight < 1e-12 {
-                        continue;
-                    }
-                    let next = |law: &[(i64, f64)]| self.to_one_approx(c + 1, y, law);
-                    let (up, stay) = (next(&laws[0]), next(&laws[1]));
-                    let (above, half) = majority_approx(draws, up / (1.0 - stay + up));
-                    majority.tie_down += weight * above;
-                    majority.tie_up += weight * (above + half);
-                }
-            }
-        }
-        Ok(majority)
     }
 
     /// A run of the sampler itself from a seed: the shares of draws with X_1 = 1 and of X_2 = 0, 1, ..., after a
@@ -385,34 +343,6 @@ fn check_noisy(noisy: [i64; 3]) -> Result<()> {
     }
 }
 
-/// ln n! in doubles, by Stirling's series.
-fn ln_factorial(n: f64) -> f64 {
-    if n < 10.0 {
-        return (1..=n as u32).map(|k| libm::log(f64::from(k))).sum();
-    }
-    n * libm::log(n) - n + 0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n)
-        - 1.0 / (360.0 * n.powi(3))
-}
-
-/// The probabilities of more than half, and of exactly half, of an even number of independent draws, in doubles.
-fn majority_approx(draws: u32, share: f64) -> (f64, f64) {
-    if share <= 0.0 || share >= 1.0 {
-        return (f64::from(u8::from(share >= 1.0)), 0.0);
-    }
-    let n = f64::from(draws);
-    let mass = |k: f64| {
-        let ln = ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
-            + k * libm::log(share)
-            + (n - k) * libm::log(1.0 - share);
-        libm::exp(ln)
-    };
-    let half = draws / 2;
-    // Beyond nine standard deviations the masses are too small to change a double.
-    let last = (n * share + 9.0 * (n * share * (1.0 - share)).sqrt() + 2.0).min(n) as u32;
-    let above = (half + 1..=last).map(|k| mass(f64::from(k))).sum::<f64>();
-    (above.min(1.0), mass(f64::from(half)))
-}
-
 /// The least n at which a monotone condition is proven to hold while it is proven not to hold at n - 1, near `start`.
 fn least_yes(start: i64, holds: impl Fn(i64) -> crate::numeric::Certainty) -> Option<i64> {
     use crate::numeric::Certainty::{No, Undecided, Yes};
@@ -427,5 +357,99 @@ fn least_yes(start: i64, holds: impl Fn(i64) -> crate::numeric::Certainty) -> Op
             let above = (1..FURTHEST).map(|k| start + k).find(|n| holds(*n) != No)?;
             (holds(above) == Yes).then_some(above)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::number;
+
+    /// The decision by majority of draws, over all outputs: approximations in doubles.
+    #[derive(Clone, Copy, Debug)]
+    struct Majority {
+        /// The probability of the decision for X_1 = 1 if it is true, with ties against it.
+        tie_down: f64,
+        /// The same, with ties for it.
+        tie_up: f64,
+    }
+
+    impl GibbsSampler {
+        /// The decision by the majority of an even number of draws in place of the limit, in doubles. This approximation
+        /// treats the draws as independent, which nearly holds for many other groups. X_2 is given; if `known`, the
+        /// adversary knows it too.
+        fn majority_approx(&self, x2_true: i64, draws: u32, known: bool) -> Result<Majority> {
+            self.check()?;
+            let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
+            let (own, upper, table) =
+                (MassTable::of_one(&self.rhos[0], 40)?, MassTable::of_one(&self.rhos[1], 40)?, others.table(40)?);
+            let mut majority = Majority { tie_down: 0.0, tie_up: 0.0 };
+            let mass = |table: &MassTable, x: i64| table.stored(x).approximate();
+            for b in table.first()..=table.last() {
+                let y = x2_true - 1 + b;
+                for a in upper.first()..=upper.last() {
+                    let both = mass(&upper, a) * mass(&table, b);
+                    if both < 1e-10 {
+                        continue;
+                    }
+                    let laws = match known {
+                        true => [vec![(x2_true, 1.0)], vec![(x2_true, 1.0)]],
+                        false => [0, 1].map(|k1| self.upper_approx(x2_true + a, y, k1, i64::MAX)),
+                    };
+                    for c in own.first()..=own.last() {
+                        let weight = both * mass(&own, c);
+                        if weight < 1e-12 {
+                            continue;
+                        }
+                        let next = |law: &[(i64, f64)]| self.to_one_approx(c + 1, y, law);
+                        let (up, stay) = (next(&laws[0]), next(&laws[1]));
+                        let (above, half) = majority_approx(draws, up / (1.0 - stay + up));
+                        majority.tie_down += weight * above;
+                        majority.tie_up += weight * (above + half);
+                    }
+                }
+            }
+            Ok(majority)
+        }
+    }
+
+    /// ln n! in doubles, by Stirling's series.
+    fn ln_factorial(n: f64) -> f64 {
+        if n < 10.0 {
+            return (1..=n as u32).map(|k| libm::log(f64::from(k))).sum();
+        }
+        n * libm::log(n) - n + 0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n)
+            - 1.0 / (360.0 * n.powi(3))
+    }
+
+    /// The probabilities of more than half, and of exactly half, of an even number of independent draws, in doubles.
+    fn majority_approx(draws: u32, share: f64) -> (f64, f64) {
+        if share <= 0.0 || share >= 1.0 {
+            return (f64::from(u8::from(share >= 1.0)), 0.0);
+        }
+        let n = f64::from(draws);
+        let mass = |k: f64| {
+            let ln = ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
+                + k * libm::log(share)
+                + (n - k) * libm::log(1.0 - share);
+            libm::exp(ln)
+        };
+        let half = draws / 2;
+        // Beyond nine standard deviations the masses are too small to change a double.
+        let last = (n * share + 9.0 * (n * share * (1.0 - share)).sqrt() + 2.0).min(n) as u32;
+        let above = (half + 1..=last).map(|k| mass(f64::from(k))).sum::<f64>();
+        (above.min(1.0), mass(f64::from(half)))
+    }
+
+    /// An explanation of the level of Figure 5: ties among 10^3 draws, counted for the target.
+    #[test]
+    fn the_majority_of_draws_with_ties_for_the_target_gives_the_printed_level() {
+        let rhos = [number("1666368/16793603"), number("4141383.68/16793603")];
+        let sampler = GibbsSampler { prior: number("1/2"), rhos, others: 27, constraint: GibbsConstraint::LeftOut };
+        let majority = sampler.majority_approx(10, 1000, false).expect("a majority");
+        assert!(
+            (majority.tie_up - 0.590_556).abs() < 2e-6 && (majority.tie_down - 0.587_190).abs() < 2e-6,
+            "{majority:?}"
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! | [`verdict`] | the result of a recomputation ([`verdict::Computed`]), and the verdict on the printed value ([`verdict::Verdict`]) |
 //! | `bundled` | TOML files that are compiled into the program, with line numbers in errors; the papers |
 //! | **methods of the papers** | used by nothing else in the library |
-//! | [`closed_forms`] | one count and the sum of n copies in closed form: Su, Su & Wang, Theorems A.7 and A.8, (A.5), (A.6) |
+//! | [`closed_forms`] | the sum of n copies in closed form: Su, Su & Wang, (A.5), and Theorem A.8 as printed |
 //! | [`residual`] | the sum of n copies replaced by a Gaussian density, and its error: Theorem A.11, Appendix C |
 //! | [`boole`] | tail probabilities by Boole's rule with an error budget: Section A.6 |
 //! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
