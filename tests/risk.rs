@@ -825,7 +825,7 @@ fn a_million_other_groups_are_answered() {
 
 #[test]
 fn every_series_has_points_and_encloses() {
-    let settings = settings().expect("the settings").curves().expect("numbers");
+    let settings = settings().expect("the settings");
     let grid = curves::log_grid(-2.0, 0.5, 4);
     let whole: Vec<Rational> = (1..=5).map(Rational::from).collect();
     let figures = [

@@ -16,7 +16,7 @@ use crate::{
     numeric::rational,
     replication::risk::{
         curves::{self, Curve, CurvePanel},
-        settings::{self, CurveSettings},
+        settings::{self, CurveSettings, NoiseSum},
     },
     risk::single::Attack,
 };
@@ -118,7 +118,7 @@ pub(super) const ITEMS: &[ItemRow] = &[
 
 /// The paper's settings, with the given replacements.
 fn settings(sources: &Sources) -> Result<CurveSettings> {
-    let (mut settings, own) = (settings::settings()?.curves()?, &sources.own);
+    let (mut settings, own) = (settings::settings()?, &sources.own);
     let takes = |parameter| own.given().contains(&parameter);
     if takes(Prior) {
         if own.priors.len() > INKS.len() {
@@ -129,10 +129,11 @@ fn settings(sources: &Sources) -> Result<CurveSettings> {
     }
     if takes(Rho) {
         let others = own.others.map_or_else(|| vec![27, 5], |others| vec![others]);
-        settings.sums = own.rhos.iter().flat_map(|rho| others.iter().map(|count| (rho.clone(), *count))).collect();
+        let sum = |rho: &Rational, count: u64| NoiseSum { rho: rho.clone(), count };
+        settings.sums = own.rhos.iter().flat_map(|rho| others.iter().map(move |count| sum(rho, *count))).collect();
         settings.rhos = own.rhos.clone();
     } else if let Some(others) = own.others {
-        settings.sums.iter_mut().for_each(|sum| sum.1 = others);
+        settings.sums.iter_mut().for_each(|sum| sum.count = others);
         settings.sums.dedup();
     }
     settings.others = own.others.unwrap_or(settings.others);

@@ -324,7 +324,7 @@ fn decision_largest(rhos: &Rhos, others: u64, x2: i64, than: &[i64], by_sampler:
 /// The marginal posteriors after the first levels of the settings, for each prior.
 fn levels() -> Shared {
     let compute = || {
-        let settings = settings()?.curves()?;
+        let settings = settings()?;
         let of_prior = |prior: &Rational| {
             let level = |count: usize| Attack::new(prior.clone(), settings.rhos[..count].to_vec())?.marginal(6);
             parallel::try_map_indices(settings.rhos.len(), |index| level(index + 1))

@@ -4,7 +4,7 @@
 
 use rug::Rational;
 
-use super::settings::CurveSettings;
+use super::settings::{CurveSettings, NoiseSum};
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, parallel, rational},
@@ -233,7 +233,7 @@ pub fn figure_8(proxies: &[Rational]) -> Result<Vec<CurvePanel>> {
 
 /// Figure 9: the masses of a sum of n discrete Gaussians, and of the single one that approximates it (3.7).
 pub fn figure_9(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
-    let one = |(rho, count): &(Rational, u64)| -> Result<CurvePanel> {
+    let one = |NoiseSum { rho, count }: &NoiseSum| -> Result<CurvePanel> {
         let make = |sum| OtherGroups::new(rho.clone(), *count, sum)?.table(64);
         let (exact, approximate) = (make(SumLaw::Exact)?, make(SumLaw::OneGaussian)?);
         let reach = (4.0 * (*count as f64 / (2.0 * rho.to_f64())).sqrt()).ceil() as i64;

@@ -5,19 +5,24 @@ use serde::Deserialize;
 
 use crate::{
     error::{Error, Result},
-    numeric::rational::parse,
     replication::bundled,
     risk::hierarchical::{Hierarchy, Upper},
 };
 
-/// The parameters of the figures of Kazan & Reiter, as exact numbers.
-#[derive(Clone, Debug)]
+/// The parameters of the figures of Kazan & Reiter, as exact numbers, and the histogram of Table 3.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CurveSettings {
+    /// The place in the paper.
+    pub source: String,
     /// The prior probabilities of the adversaries.
+    #[serde(deserialize_with = "bundled::exact_each")]
     pub priors: Vec<Rational>,
     /// The prior probability of the adversary who also uses the counts above.
+    #[serde(deserialize_with = "bundled::exact")]
     pub prior: Rational,
     /// The rho of each level, lowest first.
+    #[serde(deserialize_with = "bundled::exact_each")]
     pub rhos: Vec<Rational>,
     /// The number of other groups of the lowest level.
     pub others: u64,
@@ -27,8 +32,21 @@ pub struct CurveSettings {
     pub most: i64,
     /// The counts of the point priors.
     pub points: Vec<i64>,
-    /// The rho and the number of terms of each sum of noise.
-    pub sums: Vec<(Rational, u64)>,
+    /// The sums of noise.
+    pub sums: Vec<NoiseSum>,
+    /// The nonzero cells of the histogram of Table 3.
+    pub histogram: Vec<HistogramCell>,
+}
+
+/// A sum of independent noise.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseSum {
+    /// The rho of each term.
+    #[serde(deserialize_with = "bundled::exact")]
+    pub rho: Rational,
+    /// The number of terms.
+    pub count: u64,
 }
 
 impl CurveSettings {
@@ -41,30 +59,6 @@ impl CurveSettings {
     pub(super) fn hierarchy(&self, rho2: &Rational, upper: Upper) -> Result<Hierarchy> {
         Hierarchy::new(self.prior.clone(), vec![self.rho(0)?, rho2.clone()], vec![self.others], upper)
     }
-}
-
-/// The settings as printed, with the histogram of Table 3.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KazanReiterSettings {
-    /// The place in the paper.
-    pub source: String,
-    priors: Vec<String>,
-    rhos: Vec<String>,
-    others: u64,
-    uppers: Vec<i64>,
-    most: i64,
-    points: Vec<i64>,
-    sums: Vec<PrintedSum>,
-    /// The nonzero cells of the histogram of Table 3.
-    pub histogram: Vec<HistogramCell>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PrintedSum {
-    rho: String,
-    count: u64,
 }
 
 /// A cell of a histogram.
@@ -83,25 +77,8 @@ pub struct HistogramCell {
     pub count: u64,
 }
 
-impl KazanReiterSettings {
-    /// The settings as exact numbers, for [`super::curves`].
-    pub fn curves(&self) -> Result<CurveSettings> {
-        let numbers = |texts: &[String]| texts.iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
-        Ok(CurveSettings {
-            priors: numbers(&self.priors)?,
-            prior: Rational::from((1, 2)),
-            rhos: numbers(&self.rhos)?,
-            others: self.others,
-            uppers: self.uppers.clone(),
-            most: self.most,
-            points: self.points.clone(),
-            sums: self.sums.iter().map(|sum| Ok((parse(&sum.rho)?, sum.count))).collect::<Result<_>>()?,
-        })
-    }
-}
-
 /// The bundled settings.
-pub fn settings() -> Result<KazanReiterSettings> {
+pub fn settings() -> Result<CurveSettings> {
     let text = include_str!("../../../data/published/kazan-reiter-2023-settings.toml");
     bundled::read("kazan-reiter-2023-settings", text)
 }
