@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rug::Rational;
-
-use super::schema::{self, Form};
+use super::{
+    schema::{self, Form},
+    text::Figure,
+};
 use crate::{
     error::{Error, Result, unknown},
     io::{
@@ -42,12 +43,7 @@ impl Read {
 /// A privacy parameter of an entry.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
-    /// Its digits as written.
-    pub(super) text: String,
-    /// Its value.
-    pub(super) value: Rational,
-    /// Half a unit of its last digit.
-    pub(super) half_step: Rational,
+    pub(super) figure: Figure,
     pub(super) line: usize,
 }
 
@@ -117,8 +113,8 @@ impl Entry {
             let why = format!("{name}: {text} is out of range: expected {expected}");
             return Err(refuse_at(&self.file, read.at, why));
         }
-        let half_step = rational::unit_of_last_digit(&text) / 2_u32;
-        Ok(Some(Parameter { text, value, half_step, line: read.at.line }))
+        let half = rational::unit_of_last_digit(&text) / 2_u32;
+        Ok(Some(Parameter { figure: Figure { text, value, half }, line: read.at.line }))
     }
 }
 

@@ -72,7 +72,7 @@ pub fn judge(entry: Entry, delta: &Delta, digits: u32) -> Result<JudgedEntry> {
 /// The mechanism as far as the parameters describe it: by its rho, and by the pair that is printed beside it, both of which hold. They do not give the law of
 /// its noise, so no account is exact.
 fn bases(entry: &Entry) -> Result<Vec<Basis>> {
-    let value = |name: &str| -> Result<Option<Rational>> { Ok(entry.parameter(name)?.map(|found| found.value)) };
+    let value = |name: &str| -> Result<Option<Rational>> { Ok(entry.parameter(name)?.map(|found| found.figure.value)) };
     let (epsilon, delta, rho) = (value("epsilon")?, value("delta")?, value("rho")?);
     let delta = delta.filter(|delta| *delta > 0).map(Delta::new).transpose()?;
     let has_formula = entry.text("delta").is_some() && delta.is_none();

@@ -132,9 +132,9 @@ fn is_text(read: &Read) -> bool {
 
 fn variant(entry: &Entry) -> Result<Option<Finding>> {
     let is_pure = entry.text("variant_name") == Some("Pure DP");
-    let delta = entry.parameter("delta")?.filter(|delta| is_pure && delta.value > 0);
+    let delta = entry.parameter("delta")?.filter(|delta| is_pure && delta.figure.value > 0);
     Ok(delta.map(|delta| {
-        let words = format!("variant_name is Pure DP, which has no delta, and delta is {}", delta.text);
+        let words = format!("variant_name is Pure DP, which has no delta, and delta is {}", delta.figure.text);
         let (verdict, words) = VARIANT.judged(false, &[Input::Variant, Input::Figure], words);
         Finding { rule: VARIANT.rule, field: "delta", line: delta.line, verdict, words }
     }))
@@ -163,27 +163,28 @@ fn field(name: &'static str, label: char, parameter: &Parameter, texts: &[Text])
         .collect();
     let is_printed = texts.iter().any(|text| {
         text::numbers(&text.text).iter().any(|figure| {
-            figure.value == parameter.value
-                || (label != 'δ' && figure.is_of(&parameter.value) && figure.half <= parameter.half_step)
+            figure.value == parameter.figure.value
+                || (label != 'δ' && figure.is_of(&parameter.figure.value) && figure.half <= parameter.figure.half)
         })
     });
-    if quoted.is_empty() || is_printed || quoted.iter().any(|(_, quote)| quote.figure.is_of(&parameter.value)) {
+    if quoted.is_empty() || is_printed || quoted.iter().any(|(_, quote)| quote.figure.is_of(&parameter.figure.value)) {
         return None;
     }
     let multiple = quoted.iter().find_map(|(text, quote)| {
         let is_word = |word: &str| text.text.split(|c: char| !c.is_alphabetic()).any(|one| one == word);
         let words = NUMBER_WORDS.iter().filter(|(word, _)| is_word(word)).map(|(_, number)| Rational::from(*number));
         let printed = text::numbers(&text.text).into_iter().map(|figure| figure.value);
-        let factor =
-            words.chain(printed).find(|factor| Rational::from(factor * &quote.figure.value) == parameter.value)?;
-        Some(format!("{} * {} = {}", rational::display(&factor), quote.figure.text, parameter.text))
+        let factor = words
+            .chain(printed)
+            .find(|factor| Rational::from(factor * &quote.figure.value) == parameter.figure.value)?;
+        Some(format!("{} * {} = {}", rational::display(&factor), quote.figure.text, parameter.figure.text))
     });
     let sum = texts.iter().find_map(|text| {
         let own: Vec<&Figure> =
             (quoted.iter()).filter(|(of, _)| std::ptr::eq(*of, text)).map(|(_, quote)| &quote.figure).collect();
         let sum = own.iter().fold(Rational::new(), |sum, one| sum + &one.value);
         let said = own.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" + ");
-        (own.len() > 1 && sum == parameter.value).then(|| format!("{said} = {}", parameter.text))
+        (own.len() > 1 && sum == parameter.figure.value).then(|| format!("{said} = {}", parameter.figure.text))
     });
     if let Some(words) = multiple.or(sum) {
         let words = format!("{words}, the printed {name}");
@@ -193,7 +194,7 @@ fn field(name: &'static str, label: char, parameter: &Parameter, texts: &[Text])
     printed.dedup();
     let words = format!(
         "{name} is {}, and the texts print {} for it: {}",
-        parameter.text,
+        parameter.figure.text,
         plural(printed.len()),
         printed.join(", ")
     );
@@ -219,13 +220,11 @@ fn parts_of_field(label: char, parameter: &Parameter, texts: &[Text]) -> Option<
     let top: Vec<Figure> = items.iter().map(|item| one_quote(&item.text, label)).collect::<Option<_>>()?;
     if top.len() < 2
         || items.iter().any(|item| item.depth != items[0].depth)
-        || top.iter().any(|one| one.value == parameter.value)
+        || top.iter().any(|one| one.value == parameter.figure.value)
     {
         return None;
     }
-    let whole =
-        Figure { text: parameter.text.clone(), value: parameter.value.clone(), half: parameter.half_step.clone() };
-    Some(sum(text, 0, &text.text, &whole, &top))
+    Some(sum(text, 0, &text.text, &parameter.figure, &top))
 }
 
 /// The only figure that a text gives for a label.
@@ -268,7 +267,7 @@ fn calculations(text: &Text) -> Vec<Finding> {
         let value = formula.exact()?;
         let words = format!("{} = {}, printed as {}", equation.left, rational::display(&value), equation.result.text);
         let result = &equation.result;
-        let ends = (Rational::from(&result.value - &result.half), Rational::from(&result.value + &result.half));
+        let ends = result.rounded();
         let is_reached = range(&formula, &mut text::numbers(&equation.left).into_iter())
             .is_none_or(|(low, high)| low <= ends.1 && ends.0 <= high);
         let given: &[Input] = if is_reached { &[Input::Figure] } else { &[Input::Figure, Input::BeyondRounding] };
@@ -335,12 +334,7 @@ fn conversion(text: &Text, item: &Item) -> Result<Option<Finding>> {
 fn fields_together(entry: &Entry) -> Result<Option<Finding>> {
     let of = |name: &str| entry.parameter(name);
     let (Some(rho), Some(epsilon), Some(delta)) = (of("rho")?, of("epsilon")?, of("delta")?) else { return Ok(None) };
-    let figure = |parameter: &Parameter| Figure {
-        text: parameter.text.clone(),
-        value: parameter.value.clone(),
-        half: parameter.half_step.clone(),
-    };
-    let found = converted(&figure(&rho), &figure(&epsilon), &figure(&delta))?;
+    let found = converted(&rho.figure, &epsilon.figure, &delta.figure)?;
     Ok(found.map(|(verdict, words)| Finding {
         rule: "conversion",
         field: "epsilon",
@@ -361,18 +355,18 @@ const ACCOUNTS: [Named; 4] = [
     ("zCDP (Bun-Steinke)", |rho, delta| Ok(conversions::zcdp_epsilon(rho, delta, DIGITS))),
 ];
 
+/// The numbers between two ends.
+fn enclosed((low, high): (Rational, Rational)) -> Enclosure {
+    Enclosure::rational(&low, BITS).hull(&Enclosure::rational(&high, BITS))
+}
+
 /// A figure rounds from a rho that lies in an interval, so the epsilon does as well: each account increases with rho.
 fn converted(rho: &Figure, epsilon: &Figure, delta: &Figure) -> Result<Option<(Verdict, String)>> {
-    let end = |value: Rational| Rho::new(value);
-    let (Ok(low), Ok(high)) =
-        (end(Rational::from(&rho.value - &rho.half)), end(Rational::from(&rho.value + &rho.half)))
-    else {
-        return Ok(None);
-    };
+    let (low, high) = rho.rounded();
+    let (Ok(low), Ok(high)) = (Rho::new(low), Rho::new(high)) else { return Ok(None) };
     let Ok(delta_exact) = Delta::new(delta.value.clone()) else { return Ok(None) };
-    let printed = Enclosure::rational(&Rational::from(&epsilon.value - &epsilon.half), BITS)
-        .hull(&Enclosure::rational(&Rational::from(&epsilon.value + &epsilon.half), BITS));
-    let middle = end(rho.value.clone())?;
+    let printed = enclosed(epsilon.rounded());
+    let middle = Rho::new(rho.value.clone())?;
     let mut others = Vec::new();
     for (name, account) in ACCOUNTS {
         let range = account(&low, &delta_exact)?.hull(&account(&high, &delta_exact)?);
@@ -444,8 +438,8 @@ fn noise(text: &Text, item: &Item) -> Option<Finding> {
     );
     // The numbers that round to the printed sensitivity and scale.
     let (low, high) = (least / most_scale, most / least_scale);
-    let is_reached =
-        low <= Rational::from(&epsilon.value + &epsilon.half) && Rational::from(&epsilon.value - &epsilon.half) <= high;
+    let (least, most) = epsilon.rounded();
+    let is_reached = low <= most && least <= high;
     let mut given = vec![Input::Figure];
     given.extend((!is_reached).then_some(Input::BeyondRounding));
     given.extend(equations::is_only("laplace", std::iter::once(item.text.as_str())).then_some(Input::Laplace));
@@ -463,9 +457,8 @@ fn after_word(text: &str, word: &str) -> Option<Figure> {
 fn mu(entry: &Entry, text: &Text) -> Result<Vec<Finding>> {
     let Some(rho) = entry.parameter("rho")? else { return Ok(Vec::new()) };
     let two = Enclosure::double(2.0, BITS);
-    let root = |value: Rational| Enclosure::rational(&value, BITS).mul(&two).sqrt();
-    let range =
-        root(Rational::from(&rho.value - &rho.half_step)).hull(&root(Rational::from(&rho.value + &rho.half_step)));
+    let (rho, root) = (rho.figure, |rho: &Enclosure| rho.mul(&two).sqrt());
+    let range = root(&enclosed(rho.rounded()));
     // Only of Gaussian noise is mu determined by rho: a zCDP guarantee has none.
     let said = [entry.text("mechanisms").unwrap_or_default(), text.text.as_str()];
     let given: &[Input] = match equations::is_only("gaussian", said.into_iter()) {
@@ -474,15 +467,13 @@ fn mu(entry: &Entry, text: &Text) -> Result<Vec<Finding>> {
     };
     let check = |quote: Quote| {
         let Quote { figure, .. } = quote;
-        let printed = Enclosure::rational(&Rational::from(&figure.value - &figure.half), BITS)
-            .hull(&Enclosure::rational(&Rational::from(&figure.value + &figure.half), BITS));
         let words = format!(
             "rho {} is mu = sqrt(2 rho) = {} of Gaussian noise, printed as {}",
             rho.text,
-            root(rho.value.clone()).shown(4),
+            root(&Enclosure::rational(&rho.value, BITS)).shown(4),
             figure.text
         );
-        text.judged(&MU, quote.at, printed.overlaps(&range), given, words)
+        text.judged(&MU, quote.at, enclosed(figure.rounded()).overlaps(&range), given, words)
     };
     Ok(text::quotes(&text.text).into_iter().filter(|quote| quote.label == 'μ').map(check).collect())
 }

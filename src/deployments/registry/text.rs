@@ -19,6 +19,11 @@ impl Figure {
     pub(super) fn is_of(&self, value: &Rational) -> bool {
         Rational::from(value - &self.value).abs() <= self.half
     }
+
+    /// The least and the largest number that rounds to it.
+    pub(super) fn rounded(&self) -> (Rational, Rational) {
+        (Rational::from(&self.value - &self.half), Rational::from(&self.value + &self.half))
+    }
 }
 
 /// A labelled quantity.
