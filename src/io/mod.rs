@@ -8,6 +8,7 @@
 //! | `same_file` | whether a confidential input is the same as before |
 //! | `toml_reader`, `toml_node` | TOML, with the line and column of every value |
 //! | `yaml_tree` | YAML as a tree with places; anchors, tags and keys that occur twice are refused |
+//! | [`date`] | days of the calendar |
 //! | [`provenance`] | the program, command line and inputs of an answer |
 //! | `foreign` | turns panics of the Parquet reader into errors |
 //! | `remote` | work of other processes for this one, stopped at Ctrl-C |
@@ -15,6 +16,8 @@
 
 #[cfg(feature = "mechanisms")]
 pub mod csv_reader;
+#[cfg(feature = "mechanisms")]
+pub mod date;
 #[cfg(feature = "mechanisms")]
 pub mod files;
 #[cfg(feature = "mechanisms")]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use rug::Rational;
 
-use super::date::Date;
 use crate::{
     account::Delta,
     document::{Document, html, markdown},
     error::Result,
     io::{
+        date::Date,
         files::{check_free, fill_folder, write_text},
         provenance::{Input, sha256_of_text},
     },

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     error::{Error, Result, unknown},
     io::{
+        date::Date,
         files::file_error,
         yaml_tree::{self, Key, Kind, Place, Scalar, Tree, Value, refuse_at},
     },
@@ -204,6 +205,7 @@ fn kind(tree: &Tree) -> &'static str {
 /// Whether a scalar has the form of its field; otherwise why not.
 fn fits(form: Form, scalar: &Scalar) -> std::result::Result<(), String> {
     let (kind, text) = (scalar.kind(), scalar.text.as_str());
+    let is_date = text.parse::<Date>().is_ok();
     let expected = |expected: &str| Err(format!("must be {expected}, and not {}", kind.words()));
     if scalar.is_folded {
         return Err(
@@ -218,33 +220,12 @@ fn fits(form: Form, scalar: &Scalar) -> std::result::Result<(), String> {
             Err(format!("must be 1, 2 or 3, and not {text:?}"))
         }
         // Without quotes, readers of YAML 1.1 take it for a date and not for a text.
-        Form::Date if scalar.is_plain && is_date(text) => Err(format!("must be in quotes: \"{text}\"")),
-        Form::Date if !is_date(text) => Err(format!("must be a date in the form YYYY-MM-DD, and not {text:?}")),
+        Form::Date if scalar.is_plain && is_date => Err(format!("must be in quotes: \"{text}\"")),
+        Form::Date if !is_date => Err(format!("must be a date in the form YYYY-MM-DD, and not {text:?}")),
         Form::OneOf(known) if !known.contains(&text) => {
             Err(unknown("value", text, "the registry's schema has", known.iter().copied()))
         }
         Form::Map | Form::Texts => expected("a map or a list"),
         _ => Ok(()),
     }
-}
-
-/// Whether a text is a date of the calendar.
-fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts[..] else { return false };
-    let is_digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !(is_digits(year, 4) && is_digits(month, 2) && is_digits(day, 2)) {
-        return false;
-    }
-    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
-    let (year, month, day) = (number(year), number(month), number(day));
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let most = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=most).contains(&day)
 }

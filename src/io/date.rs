@@ -1,4 +1,4 @@
-//! The date of a memo.
+//! Days of the calendar.
 
 use std::{fmt, str::FromStr};
 
