@@ -95,21 +95,27 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// A release, once, about all records, under its own name.
-    pub fn of_release(release: Release, place: String) -> LedgerEntry {
+    /// What is described in a file of this hash, once and about all records.
+    fn new(kind: Kind, name: String, place: String, sha256: Option<String>, spent: Spent) -> LedgerEntry {
         LedgerEntry {
-            name: release.name.clone(),
-            kind: Kind::Release,
+            name,
+            kind,
             place,
-            sha256: release.sha256.clone(),
+            sha256,
             beside: Vec::new(),
-            spent: Spent::Release(Box::new(release)),
+            spent,
             times: 1,
             part: None,
             condition: None,
             log: None,
             withdrawn: None,
         }
+    }
+
+    /// A release, once, about all records, under its own name.
+    pub fn of_release(release: Release, place: String) -> LedgerEntry {
+        let (name, sha256) = (release.name.clone(), release.sha256.clone());
+        LedgerEntry::new(Kind::Release, name, place, sha256, Spent::Release(Box::new(release)))
     }
 
     /// Its name, how often it was published if that is more than once, and its part if it has one.
@@ -195,17 +201,6 @@ impl LedgerEntry {
     }
 }
 
-/// The description of an entry.
-struct Described {
-    kind: Kind,
-    name: String,
-    place: String,
-    sha256: Option<String>,
-    beside: Vec<String>,
-    spent: Spent,
-    condition: Option<String>,
-}
-
 /// Reads an entry of a ledger file, in a part if it has one; its name is that of its description, unless it has one of its own.
 pub(super) fn read(reader: &TomlReader, raw: &Spanned<RawEntry>, part: Option<Part>) -> Result<LedgerEntry> {
     let (at, raw) = (raw.span().start, raw.get_ref());
@@ -223,13 +218,12 @@ pub(super) fn read(reader: &TomlReader, raw: &Spanned<RawEntry>, part: Option<Pa
             format!("sha256: {} is not the file that was entered: its SHA-256 is {found}; {how}", described.place);
         return Err(reader.refuse(stated.span().start, why));
     }
-    let name = raw.name.as_ref().map_or(described.name, |name| name.get_ref().clone());
-    let Described { kind, place, sha256, beside, spent, condition, .. } = described;
+    let name = raw.name.as_ref().map_or_else(|| described.name.clone(), |name| name.get_ref().clone());
     let log = raw.log.as_ref().map(|log| log.get_ref().clone());
-    Ok(LedgerEntry { name, kind, place, sha256, beside, spent, times, part, condition, log, withdrawn: None })
+    Ok(LedgerEntry { name, times, part, log, ..described })
 }
 
-fn described(reader: &TomlReader, at: usize, raw: &RawEntry) -> Result<Described> {
+fn described(reader: &TomlReader, at: usize, raw: &RawEntry) -> Result<LedgerEntry> {
     let refused = |field: &Spanned<String>, why: Error| reader.refuse(field.span().start, why.to_string());
     match (&raw.release, &raw.safetab, &raw.measurements, &raw.spine) {
         (Some(name), None, None, None) => release(reader, name).map_err(|why| refused(name, why)),
@@ -263,18 +257,10 @@ fn beside(reader: &TomlReader, name: &str) -> PathBuf {
     Path::new(reader.file()).parent().unwrap_or(Path::new("")).join(name)
 }
 
-fn release(reader: &TomlReader, name: &Spanned<String>) -> Result<Described> {
+fn release(reader: &TomlReader, name: &Spanned<String>) -> Result<LedgerEntry> {
     let naming = Path::new(reader.file());
     let release = Release::find_beside(name.get_ref(), naming)?;
-    Ok(Described {
-        kind: Kind::Release,
-        name: release.name.clone(),
-        place: place_beside(name.get_ref(), naming),
-        sha256: release.sha256.clone(),
-        beside: Vec::new(),
-        spent: Spent::Release(Box::new(release)),
-        condition: None,
-    })
+    Ok(LedgerEntry::of_release(release, place_beside(name.get_ref(), naming)))
 }
 
 /// The name of a folder, or of the folder of a file.
@@ -292,7 +278,7 @@ pub(super) fn within(path: &Path, file: &str) -> (PathBuf, String) {
 }
 
 /// A certificate of `tabulate`, by its path or its folder.
-fn safetab(path: &Path) -> Result<Described> {
+fn safetab(path: &Path) -> Result<LedgerEntry> {
     let (file, folder) = within(path, CERTIFICATE);
     let text = read_text(&file)?;
     let certified = CertifiedWays::parse(&text, &file)?;
@@ -303,15 +289,9 @@ fn safetab(path: &Path) -> Result<Described> {
         (true, false) => Spent::Budget { neighbors, rho: certified.budget },
         (true, true) => pure(&name, neighbors, &certified.budget)?,
     };
-    Ok(Described {
-        kind: Kind::SafeTab,
-        name,
-        place: file.display().to_string(),
-        sha256: Some(sha256_of_text(&text)),
-        beside: Vec::new(),
-        spent,
-        condition: certified.condition,
-    })
+    let (place, sha256) = (file.display().to_string(), Some(sha256_of_text(&text)));
+    let entry = LedgerEntry::new(Kind::SafeTab, name, place, sha256, spent);
+    Ok(LedgerEntry { condition: certified.condition, ..entry })
 }
 
 /// Any mechanism of a pure epsilon.
@@ -430,7 +410,7 @@ fn wrong(file: &Path, (line, column): (usize, usize), why: impl Into<String>) ->
 }
 
 /// A folder of `measure`, by its path or that of its `measurements.json`: its budget, or with the release and the spine its exact account.
-fn measurements(path: &Path, exact: Option<(Release, String, PathBuf)>) -> Result<Described> {
+fn measurements(path: &Path, exact: Option<(Release, String, PathBuf)>) -> Result<LedgerEntry> {
     let (file, folder) = within(path, MANIFEST);
     let text = read_text(&file)?;
     let drawn = Drawn::parse(&file, &text)?;
@@ -442,13 +422,7 @@ fn measurements(path: &Path, exact: Option<(Release, String, PathBuf)>) -> Resul
         (None, Some(epsilon)) => pure(&name, drawn.neighbors, epsilon)?,
         (None, None) => Spent::Budget { neighbors: drawn.neighbors, rho: drawn.budget },
     };
-    Ok(Described {
-        kind: Kind::Measurements,
-        name,
-        place: file.display().to_string(),
-        sha256: Some(sha256_of_text(&text)),
-        beside,
-        spent,
-        condition: drawn.of_draws,
-    })
+    let (place, sha256) = (file.display().to_string(), Some(sha256_of_text(&text)));
+    let entry = LedgerEntry::new(Kind::Measurements, name, place, sha256, spent);
+    Ok(LedgerEntry { beside, condition: drawn.of_draws, ..entry })
 }

@@ -14,7 +14,10 @@ use super::{
 use crate::{
     account::ledger::Part,
     error::{Error, Result, unknown},
-    io::toml_reader::TomlReader,
+    io::{
+        provenance::{VERSION, now},
+        toml_reader::TomlReader,
+    },
     release::{LEDGERS, Neighbors, Release, bundled_text, find_text, place_beside},
 };
 
@@ -55,11 +58,15 @@ impl LedgerFile {
     pub fn find(name_or_path: &str) -> Result<LedgerFile> {
         // The log is written before the ledger: read in this order, it has every entry that the ledger has.
         let text = LedgerFile::text(name_or_path)?;
-        let log = match bundled_text(name_or_path) {
-            Some(_) => Log::default(),
-            None => Log::read(&log_path(Path::new(name_or_path)))?,
-        };
-        LedgerFile::with_log(&text, name_or_path, log)
+        LedgerFile::with_log(&text, name_or_path, LedgerFile::log(name_or_path)?)
+    }
+
+    /// The log of a ledger; a bundled one has none.
+    pub(super) fn log(name_or_path: &str) -> Result<Log> {
+        match bundled_text(name_or_path) {
+            Some(_) => Ok(Log::default()),
+            None => Log::read(&log_path(Path::new(name_or_path))),
+        }
     }
 
     /// The text of the bundled ledger of this name, with its comments, or of the file of this path.
@@ -295,6 +302,22 @@ impl LedgerFile {
 impl LedgerFile {
     fn has_partition(&self, (name, rule): &(String, String)) -> bool {
         self.partitions.iter().any(|own| own.name == *name && own.rule == *rule)
+    }
+
+    /// The next line of a log, about a population: its place in the log, and what the population has now.
+    pub(super) fn next_line(&self, place: usize, log: &Log) -> Result<LogLine> {
+        let population = &self.populations[place];
+        Ok(LogLine {
+            number: log.lines.len() as u64 + 1,
+            date: now(),
+            version: VERSION.to_string(),
+            population: population.name.clone(),
+            neighbors: population.neighbors.name().to_string(),
+            by_hand: population.by_hand()?.into_iter().map(|(name, of)| (name, of.hash)).collect(),
+            partitions: self.partitions_of(place),
+            previous: log.head().to_string(),
+            ..LogLine::default()
+        })
     }
 
     /// The partitions of which entries of a population are about one part, each with its rule.

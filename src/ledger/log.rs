@@ -31,7 +31,7 @@ use crate::{
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// A line of the log: an entry that was added, or one that was added and never published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogLine {
     /// Its number, from 1.

@@ -34,7 +34,6 @@ use crate::{
     error::{Error, Result},
     io::{
         files::{file_error, write_whole},
-        provenance::{VERSION, now},
         reading::read_text,
         toml_reader::TomlReader,
     },
@@ -107,10 +106,7 @@ pub fn add(ledger: &str, addition: &Addition, request: &Request) -> Result<Decis
 pub fn check(ledger: &str, additions: &[Addition], request: &Request) -> Result<Vec<Decision>> {
     let text = LedgerFile::text(ledger)?;
     // The log is written before the ledger: read in this order, it has every entry that the ledger has.
-    let log = match bundled_text(ledger) {
-        Some(_) => Log::default(),
-        None => Log::read(&log_path(Path::new(ledger)))?,
-    };
+    let log = LedgerFile::log(ledger)?;
     let decided = |addition: &Addition| {
         let prepared = Prepared::new(ledger, text.clone(), log.clone(), addition)?;
         let decision = prepared.decision(request)?;
@@ -233,10 +229,6 @@ impl<'a> Prepared<'a> {
         let limit = &decision.limit;
         let (promise, delta) = limit.texts();
         let line = LogLine {
-            number: self.log.lines.len() as u64 + 1,
-            date: now(),
-            version: VERSION.to_string(),
-            population: decision.population.clone(),
             name: self.name.clone(),
             entry: self.entry.clone(),
             epsilon: limit.deciding(&decision.after).upper_text(12),
@@ -246,17 +238,9 @@ impl<'a> Prepared<'a> {
             adaptive: Some(limit.basis == Basis::SumOfRho),
             of_ledger: limit.is_of_ledger,
             at_least: limit.deciding(&decision.after).lower_text(12),
-            neighbors: self.before.populations[self.place].neighbors.name().to_string(),
-            by_hand: self.before.populations[self.place]
-                .by_hand()?
-                .into_iter()
-                .map(|(name, of)| (name, of.hash))
-                .collect(),
             partitions: self.after.partitions_of(self.place),
-            withdraws: None,
-            never_drawn: false,
             because: self.because.clone(),
-            previous: self.log.head().to_string(),
+            ..self.before.next_line(self.place, &self.log)?
         };
         check_form(self.ledger, &self.text, &line)?;
         let (path, number) = (Path::new(self.ledger), line.number);

@@ -13,10 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, unknown},
-    io::{
-        provenance::{VERSION, now},
-        reading::read_text,
-    },
+    io::reading::read_text,
     release::bundled_text,
 };
 
@@ -121,29 +118,17 @@ fn line_of(file: &LedgerFile, place: usize, withdrawal: &Withdrawal, log: &Log) 
 
 /// The line of the log, which binds what the line before it bound.
 fn line(file: &LedgerFile, place: usize, withdrawal: &Withdrawal, withdraws: u64, log: &Log) -> Result<LogLine> {
-    let (population, promise) = (&file.populations[place], &file.promise);
+    let promise = &file.promise;
     let of_promise = |text: &dyn Fn(&super::LedgerPromise) -> String| promise.as_ref().map(text).unwrap_or_default();
-    let by_hand = population.by_hand()?.into_iter().map(|(name, of)| (name, of.hash)).collect();
     Ok(LogLine {
-        number: log.lines.len() as u64 + 1,
-        date: now(),
-        version: VERSION.to_string(),
-        population: population.name.clone(),
         name: withdrawal.name.clone(),
-        entry: String::new(),
-        epsilon: String::new(),
-        is_composed: false,
         promise: of_promise(&|promise| promise.epsilon.to_string()),
         delta: of_promise(&|promise| promise.delta.to_string()),
         adaptive: promise.as_ref().map(|promise| promise.is_adaptive),
         of_ledger: promise.is_some(),
-        at_least: String::new(),
-        neighbors: population.neighbors.name().to_string(),
-        by_hand,
-        partitions: file.partitions_of(place),
         withdraws: Some(withdraws),
         never_drawn: withdrawal.never_drawn,
         because: Some(withdrawal.because.clone()),
-        previous: log.head().to_string(),
+        ..file.next_line(place, log)?
     })
 }
