@@ -132,6 +132,11 @@ pub(crate) fn write_over<T>(
     write_for(path, over, Readers::Usual, write)
 }
 
+/// Writes a text into a new file; an existing file is an error.
+pub(crate) fn write_new(path: &Path, text: &str) -> Result<()> {
+    write_over(path, Over::Refuse, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+}
+
 /// Writes a file as [`write_over`] does, for these readers.
 pub(crate) fn write_for<T>(
     path: &Path,

@@ -35,10 +35,7 @@
 
 use std::path::Path;
 
-use crate::{
-    error::Result,
-    io::files::{Over, file_error, write_over},
-};
+use crate::{error::Result, io::files::write_new};
 
 mod entry;
 mod file;
@@ -65,7 +62,7 @@ pub use promise::LedgerPromise;
 
 /// Writes the file to start a ledger from; an existing file is an error.
 pub fn write_template(path: &Path) -> Result<()> {
-    write_over(path, Over::Refuse, |out| out.write_all(template().as_bytes()).map_err(|why| file_error(path, why)))
+    write_new(path, template())
 }
 
 /// A file to start a ledger of one's own from: every field with a comment. It is itself a ledger.

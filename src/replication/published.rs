@@ -11,7 +11,7 @@ pub use super::{
 };
 use crate::{
     error::{Error, Result},
-    io::files::{Over, file_error, write_over},
+    io::files::{file_error, write_new},
 };
 
 /// The published values of the named papers and files, or of all papers if none is named: the papers in their own
@@ -78,7 +78,7 @@ pub fn template() -> &'static str {
 
 /// Writes the [`template`] as a new file; an existing file is not overwritten.
 pub fn write_template(path: &Path) -> Result<()> {
-    write_over(path, Over::Refuse, |out| out.write_all(template().as_bytes()).map_err(|why| file_error(path, why)))
+    write_new(path, template())
 }
 
 #[cfg(test)]

@@ -21,11 +21,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    io::{
-        files::{Over, file_error, write_over},
-        reading::read_at_most,
-        toml_reader::TomlReader,
-    },
+    io::{files::write_new, reading::read_at_most, toml_reader::TomlReader},
     safetab::schema::Privacy,
 };
 
@@ -112,8 +108,7 @@ impl CountrySpecification {
 
     /// Writes the [`template`](CountrySpecification::template) into a new file; an existing file is an error.
     pub fn write_template(path: &Path) -> Result<()> {
-        let text = CountrySpecification::template();
-        write_over(path, Over::Refuse, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+        write_new(path, CountrySpecification::template())
     }
 
     /// Checks a text; `file` names it in messages, and is in the folder of the files that the text names.
