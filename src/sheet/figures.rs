@@ -139,27 +139,29 @@ impl Line {
     }
 }
 
+/// A line for each query.
 fn query_lines(queries: &[QueryPart]) -> Result<Vec<QueryLine>> {
-    // Many queries share a law.
-    let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
-    laws.sort();
-    laws.dedup();
-    let deviations = parallel::try_map(&laws, |&law| Ok((law, deviation(law)?)))?;
-    let deviations: BTreeMap<&Law, Option<Enclosure>> = deviations.into_iter().collect();
-    let line = |(query, margin): (&QueryPart, Margin)| {
-        let deviation = deviations.get(&query.counts.law).cloned().unwrap_or_default();
-        QueryLine { name: query.place(), query: query.clone(), deviation, margin }
+    let line = |((query, deviation), margin): ((&QueryPart, Option<Enclosure>), Margin)| QueryLine {
+        name: query.place(),
+        query: query.clone(),
+        deviation,
+        margin,
     };
-    Ok(queries.iter().zip(margins(queries)?).map(line).collect())
+    Ok(queries.iter().zip(of_laws(queries, deviation)?).zip(margins(queries)?).map(line).collect())
 }
 
-/// The margin of error of one count of each query at 95 %.
+/// The margins of error of one count of each query, in 95 of 100 cases: that of a law once for all queries that have it.
 pub fn margins(queries: &[QueryPart]) -> Result<Vec<Margin>> {
+    of_laws(queries, |law| Margin::of_law(law, &Rational::from((19, 20))))
+}
+
+/// What follows from the law of each query, computed once for each law.
+fn of_laws<T: Clone + Send>(queries: &[QueryPart], of: impl Fn(&Law) -> Result<T> + Sync) -> Result<Vec<T>> {
     let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
     laws.sort();
     laws.dedup();
-    let known = parallel::try_map(&laws, |&law| Ok((law, Margin::of_law(law, &Rational::from((19, 20)))?)))?;
-    let known: BTreeMap<&Law, Margin> = known.into_iter().collect();
+    let known = parallel::try_map(&laws, |&law| Ok((law, of(law)?)))?;
+    let known: BTreeMap<&Law, T> = known.into_iter().collect();
     let of = |query: &QueryPart| known.get(&query.counts.law).cloned();
     queries.iter().map(|query| of(query).ok_or_else(|| Error::fault("a query has a law that was not listed"))).collect()
 }
