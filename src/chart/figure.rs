@@ -155,6 +155,11 @@ impl Series {
         Series { name: name.to_string(), ink, mark: Mark::Dots, points }
     }
 
+    /// A marker for each row of an axis of names, from the first row on.
+    pub fn of_rows(name: &str, ink: Ink, values: impl IntoIterator<Item = f64>) -> Self {
+        Series::dots(name, ink, values.into_iter().enumerate().map(|(row, value)| (value, row as f64)).collect())
+    }
+
     /// Many points, each with a small dot.
     pub fn points(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.to_string(), ink, mark: Mark::Points, points }

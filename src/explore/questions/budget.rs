@@ -239,11 +239,8 @@ fn charts_of(before: &Side, after: &Side) -> Result<Vec<serde_json::Value>> {
     let margins = |side: &Side| -> Vec<f64> { side.margins.iter().map(|(_, most)| *most as f64).collect() };
     let figure = |label: &str, was: Vec<f64>, is: Vec<f64>| {
         let most = was.iter().chain(&is).copied().fold(0.0, f64::max);
-        let places = |values: Vec<f64>| values.into_iter().enumerate().map(|(at, value)| (value, at as f64)).collect();
-        let series = vec![
-            Series::dots("before", Ink::Vermillion, places(was)),
-            Series::dots("with these budgets", Ink::Blue, places(is)),
-        ];
+        let series =
+            vec![Series::of_rows("before", Ink::Vermillion, was), Series::of_rows("with these budgets", Ink::Blue, is)];
         of_levels(names(), Axis::linear(label, 0.0, 1.05 * most.max(1e-9)), series)
     };
     Ok(vec![

@@ -242,9 +242,9 @@ fn table_of(cells: &[Cell]) -> Table {
 }
 
 fn drawn(cells: &[Cell]) -> Result<serde_json::Value> {
-    let most = cells.iter().map(|cell| cell.deviation.approximate()).fold(0.0, f64::max);
-    let points = cells.iter().enumerate().map(|(at, cell)| (cell.deviation.approximate(), at as f64)).collect();
-    let series = vec![Series::dots("standard deviation", Ink::Blue, points)];
+    let deviations = || cells.iter().map(|cell| cell.deviation.approximate());
+    let most = deviations().fold(0.0, f64::max);
+    let series = vec![Series::of_rows("standard deviation", Ink::Blue, deviations())];
     let axis = Axis::linear("standard deviation of the noise of a cell", 0.0, 1.05 * most.max(1e-9));
     chart(
         &of_levels(cells.iter().map(|cell| cell.name.as_str()), axis, series),

@@ -149,10 +149,10 @@ impl Places {
         }
         let has_margins = self.column("margin_95_approx").is_some();
         let label = if has_margins { "margin of error, 95 %" } else { "standard deviation, in the file's unit" };
-        let points = shown.iter().enumerate().map(|(at, (_, width))| (*width, at as f64)).collect();
         let axis = Axis::linear(label, 0.0, 1.05 * most);
         let names = shown.iter().map(|(name, _)| name.as_str());
-        let figure = of_levels(names, axis, vec![Series::dots(self.by, Ink::Blue, points)]);
+        let widths = shown.iter().map(|(_, width)| *width);
+        let figure = of_levels(names, axis, vec![Series::of_rows(self.by, Ink::Blue, widths)]);
         let stem = self.file.trim_end_matches(".csv");
         let rest = if rows.len() > LINES { format!(", the first {LINES} rows of the table") } else { String::new() };
         let caption = format!("How far the estimate of each place may be from the truth: {label}{rest}.");

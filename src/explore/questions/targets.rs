@@ -121,10 +121,10 @@ fn in_words(risk: &RiskPromise, unit: &Unit) -> String {
 /// The noise before and after, in percent, at each level.
 fn charts_of(names: &[String], row: &Row) -> Result<Vec<serde_json::Value>> {
     let percent = 100.0 * row.factor.to_f64();
-    let places = |value: f64| (0..names.len()).map(|at| (value, at as f64)).collect();
+    let all = |value: f64| std::iter::repeat_n(value, names.len());
     let series = vec![
-        Series::dots("present", Ink::Vermillion, places(100.0)),
-        Series::dots("needed", Ink::Blue, places(percent)),
+        Series::of_rows("present", Ink::Vermillion, all(100.0)),
+        Series::of_rows("needed", Ink::Blue, all(percent)),
     ];
     let x = Axis::linear("sigma2, percent of the present one", 0.0, 1.03 * percent.max(100.0));
     let drawn = chart(

@@ -212,13 +212,12 @@ fn figure(all: &[Before]) -> dp_assay::chart::Figure {
             None => levels.push(one),
         }
     }
-    let places =
-        |side: usize| levels.iter().enumerate().map(|(at, one)| (one.margins[side].max(1) as f64, at as f64)).collect();
+    let margins = |side: usize| levels.iter().map(move |one| one.margins[side].max(1) as f64);
     let most = levels.iter().flat_map(|one| one.margins).max().unwrap_or(1).max(1) as f64;
     let end = libm::pow(10_f64, libm::log10(most).ceil().max(1.0));
     let series = vec![
-        Series::dots("present noise", Ink::Vermillion, places(0)),
-        Series::dots("with the least noise", Ink::Blue, places(1)),
+        Series::of_rows("present noise", Ink::Vermillion, margins(0)),
+        Series::of_rows("with the least noise", Ink::Blue, margins(1)),
     ];
     of_levels(levels.iter().map(|one| one.level.as_str()), Axis::log("margin of error, 95 %", 1.0, end), series)
 }

@@ -70,15 +70,15 @@ pub(super) fn of_parts(mut sheet: Sheet, title: String, most: usize, parts: Vec<
 pub(super) fn budgets_panel<N: Display>(
     [title, label, least_name]: [&str; 3],
     names: &[N],
-    (name, budgets): (&str, Vec<(f64, f64)>),
-    least: Vec<(f64, f64)>,
+    (name, budgets): (&str, Vec<f64>),
+    least: Vec<f64>,
 ) -> Panel {
-    let all = || budgets.iter().chain(&least).map(|point| point.0);
+    let all = || budgets.iter().chain(&least).copied();
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     Panel {
         title: title.to_string(),
         x: Axis::log(label, low * 0.7, high * 1.4),
         y: Axis::names(names),
-        series: vec![Series::dots(name, Ink::Vermillion, budgets), Series::dots(least_name, Ink::Blue, least)],
+        series: vec![Series::of_rows(name, Ink::Vermillion, budgets), Series::of_rows(least_name, Ink::Blue, least)],
     }
 }

@@ -67,13 +67,13 @@ fn table_1(sources: &Sources) -> Result<Drawing> {
         [(NoiseKind::Geometric, "ε of the level"), (NoiseKind::DiscreteGaussian, "ρ of the level")]
     {
         let (mut printed, mut least) = (Vec::new(), Vec::new());
-        for (row, (level, _)) in settings.levels(mechanism, Budgets::Printed)?.iter().enumerate() {
-            let moe = settings.planned[row].moe;
+        for ((level, _), planned) in settings.levels(mechanism, Budgets::Printed)?.iter().zip(&settings.planned) {
+            let moe = planned.moe;
             let formula = formulas::budget(mechanism, moe, &settings.gamma, settings.stability)?;
             let covered = settings.formula_coverage(mechanism, moe)?;
             let found = least_budget(mechanism, moe, &settings.gamma, settings.stability, DECIMALS)?.value;
-            printed.push((level.budget().to_f64(), row as f64));
-            least.push((found.to_f64(), row as f64));
+            printed.push(level.budget().to_f64());
+            least.push(found.to_f64());
             let head = [level.name().to_string(), mechanism.name().to_string(), moe.to_string(), exact(level.budget())];
             sheet.push([&head[..], &ends(&formula), &ends(&covered), &[exact(&found)]].concat());
         }

@@ -152,22 +152,22 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
 fn table_6(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::of_columns("rho threshold suppressed_up_to± suppressed_below±");
     let (mut names, mut up_to, mut below) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, (rho, rule)) in rules(sources)?.iter().enumerate() {
+    for (rho, rule) in &rules(sources)? {
         let (own, stated) = (rule.probability(0, DIGITS)?, rule.probability_below(0, DIGITS)?);
         sheet.push([&[exact(rho), rule.threshold().to_string()][..], &ends(&own), &ends(&stated)].concat());
-        let published = |value: &Enclosure| ((1.0 - value.approximate()) * 1e4, row as f64);
+        let published = |value: &Enclosure| (1.0 - value.approximate()) * 1e4;
         up_to.push(published(&own));
         below.push(published(&stated));
         names.push(name(rho, rule));
     }
-    let most = below.iter().map(|point: &(f64, f64)| point.0).fold(0.0, f64::max);
+    let most = below.iter().copied().fold(0.0, f64::max);
     let panel = Panel {
         title: String::new(),
         x: Axis::linear("empty groups that are published, of ten thousand", 0.0, most * 1.1),
         y: Axis::names(&names),
         series: vec![
-            Series::dots("counts up to T suppressed", Ink::Blue, up_to),
-            Series::dots("counts below T suppressed, as the text says", Ink::Vermillion, below),
+            Series::of_rows("counts up to T suppressed", Ink::Blue, up_to),
+            Series::of_rows("counts below T suppressed, as the text says", Ink::Vermillion, below),
         ],
     };
     let title = "Empty groups that are published, by both readings of the rule";
@@ -190,8 +190,8 @@ fn table_7(sources: &Sources) -> Result<Drawing> {
     );
     let gaussian = NoiseKind::DiscreteGaussian;
     let (mut names, mut printed, mut least) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, (level, _)) in settings.levels(gaussian, Budgets::Printed)?.iter().enumerate() {
-        let moe = settings.planned[row].moe;
+    for ((level, _), planned) in settings.levels(gaussian, Budgets::Printed)?.iter().zip(&settings.planned) {
+        let moe = planned.moe;
         let formula = formulas::budget(gaussian, moe, &settings.gamma, settings.stability)?;
         let found = least_budget(gaussian, moe, &settings.gamma, settings.stability, DECIMALS)?.value;
         let (total, cell) = (level.total_only()?, level.stage_2()?);
@@ -200,8 +200,8 @@ fn table_7(sources: &Sources) -> Result<Drawing> {
         let formula = ends(&formula);
         sheet.push([&head[..], &formula, &[exact(&found)], &margins, &ends(&cell.formula_coverage)].concat());
         names.push(level.name().to_string());
-        printed.push((level.budget().to_f64(), row as f64));
-        least.push((found.to_f64(), row as f64));
+        printed.push(level.budget().to_f64());
+        least.push(found.to_f64());
     }
     let words = ["", "ρ of the level", "least with the exact margin aimed at"];
     let panel = budgets_panel(words, &names, (of, printed), least);

@@ -123,8 +123,6 @@ impl Pair {
 }
 
 fn panel(case: &Case, title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, f64)) -> Panel {
-    let points =
-        |value: &dyn Fn(&Pair) -> f64| pairs.iter().enumerate().map(|(k, pair)| (value(pair), k as f64)).collect();
     let is_bureau = case.own.release.is_none() && case.own.sigma2.is_empty();
     let before = if is_bureau { "the Bureau's noise" } else { "noise as it is" };
     let after = if case.own.sigma2.is_empty() { case.reduced_name() } else { "reduced noise".to_string() };
@@ -133,8 +131,8 @@ fn panel(case: &Case, title: &str, label: &str, names: &[&str], pairs: &[Pair], 
         x: Axis::log(label, range.0, range.1),
         y: Axis::names(names),
         series: vec![
-            Series::dots(before, Ink::Vermillion, points(&|pair| pair.bureau.approximate())),
-            Series::dots(&after, Ink::Blue, points(&|pair| pair.reduced.approximate())),
+            Series::of_rows(before, Ink::Vermillion, pairs.iter().map(|pair| pair.bureau.approximate())),
+            Series::of_rows(&after, Ink::Blue, pairs.iter().map(|pair| pair.reduced.approximate())),
         ],
     }
 }

@@ -173,17 +173,14 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
             let cells = [epsilon, bound, &percent_below(epsilon, bound)].map(ends);
             sheet.push([vec![exact(delta), name.to_string()], cells.concat()].concat());
         }
-        let points = |value: &dyn Fn(&(Enclosure, Enclosure)) -> f64| {
-            values.iter().enumerate().map(|(k, pair)| (value(pair), k as f64)).collect()
-        };
         let most = values.iter().map(|pair| drawn(&pair.1)).filter(|value| value.is_finite()).fold(1e-6, f64::max);
         panels.push(Panel {
             title: format!("δ = {}", raised(&exact(delta))),
             x: Axis::linear("ε (nats)", 0.0, most * 1.08),
             y: Axis::names(&case.levels),
             series: vec![
-                Series::dots(case.compared_name(), Ink::Vermillion, points(&|pair| drawn(&pair.1))),
-                Series::dots(case.names()[1], Ink::Blue, points(&|pair| drawn(&pair.0))),
+                Series::of_rows(case.compared_name(), Ink::Vermillion, values.iter().map(|pair| drawn(&pair.1))),
+                Series::of_rows(case.names()[1], Ink::Blue, values.iter().map(|pair| drawn(&pair.0))),
             ],
         });
     }

@@ -59,8 +59,6 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
 
 /// The noise of each level and the noise that matches it, as dots.
 fn figure_of_table_1(case: &Case, delta: &Delta, values: &[Match]) -> Figure {
-    let points =
-        |value: &dyn Fn(&Match) -> f64| values.iter().enumerate().map(|(k, row)| (value(row), k as f64)).collect();
     let all = || values.iter().flat_map(|row| [row.0.to_f64(), row.2.approximate()]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let ours = if case.own.release.is_none() { " (ours)" } else { "" };
@@ -71,8 +69,8 @@ fn figure_of_table_1(case: &Case, delta: &Delta, values: &[Match]) -> Figure {
         x: Axis::log("variance proxy σ²", low * 0.7, high * 1.5),
         y: Axis::names(&case.levels),
         series: vec![
-            Series::dots(as_it_is, Ink::Vermillion, points(&|row| row.0.to_f64())),
-            Series::dots(&matched, Ink::Blue, points(&|row| row.2.approximate())),
+            Series::of_rows(as_it_is, Ink::Vermillion, values.iter().map(|row| row.0.to_f64())),
+            Series::of_rows(&matched, Ink::Blue, values.iter().map(|row| row.2.approximate())),
         ],
     };
     let that = match case.own.release {
@@ -90,21 +88,21 @@ pub fn table_3(sources: &Sources) -> Result<Drawing> {
     let parts = case.levels.iter().map(|level| case.level(level)).collect::<Result<Vec<Composition>>>()?;
     let total: Rational = parts.iter().fold(Rational::new(), |sum, part| sum + &**part.rho());
     let mut sheet = Sheet::of_columns("level share_percent counts rho sigma2");
-    let mut points = Vec::new();
-    for (k, (level, part)) in case.levels.iter().zip(&parts).enumerate() {
+    let mut shares = Vec::new();
+    for (level, part) in case.levels.iter().zip(&parts) {
         let share = Rational::from(&**part.rho() / &total) * 100_u32;
-        points.push((share.to_f64(), k as f64));
+        shares.push(share.to_f64());
         let count: u64 = part.counts().iter().map(|counts| counts.count).sum();
         let sigma2 = Case::least_sigma2(part).as_ref().map_or_else(String::new, exact);
         sheet.push(vec![level.clone(), exact(&share), count.to_string(), exact(part.rho()), sigma2]);
     }
-    let most = points.iter().map(|point| point.0).fold(1e-6, f64::max);
+    let most = shares.iter().copied().fold(1e-6, f64::max);
     let counts = if case.own.release.is_none() { "ten counts at each geolevel" } else { "geolevels" };
     let panel = Panel {
         title: String::new(),
         x: Axis::linear(&format!("share of the budget ρ = {} (%)", exact(&total)), 0.0, most * 1.08),
         y: Axis::names(&case.levels),
-        series: vec![Series::dots(counts, Ink::Blue, points)],
+        series: vec![Series::of_rows(counts, Ink::Blue, shares)],
     };
     let title = match case.own.release {
         None => "How the 2020 DHC allocation of 2022-08-25 shares its budget among the geolevels".to_string(),
