@@ -85,6 +85,11 @@ pub(crate) fn unit_of_last_digit(text: &str) -> Rational {
     if power < 0 { unit.recip() } else { unit }
 }
 
+/// 10^-decimals: one unit of the last of these decimals.
+pub(crate) fn unit_of_decimals(decimals: u32) -> Rational {
+    Rational::from((1, Integer::from(10).pow(decimals)))
+}
+
 /// The greatest rational of which both are integer multiples, for positive arguments: gcd(a/b, c/d) = gcd(ad, cb) / (bd).
 pub fn gcd(a: &Rational, b: &Rational) -> Rational {
     let top = (Integer::from(a.numer() * b.denom())).gcd(&Integer::from(b.numer() * a.denom()));

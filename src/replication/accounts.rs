@@ -1,7 +1,7 @@
 //! The privacy account of a release or of counts, in the forms that papers use: epsilon, delta and their conversions,
 //! the gain over zCDP, the matching noise, and bounds for every adversary.
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::Rational;
 
 use super::{
     account_claims::{About, AccountClaim, Question},
@@ -194,7 +194,7 @@ fn overall_reduction_one_term(subject: &Resolved, delta: &Delta, target: Option<
             _ => Certainty::Undecided,
         })
     };
-    let step = Rational::from((1, Integer::from(10).pow(5)));
+    let step = rational::unit_of_decimals(5);
     let (mut below, mut at) = (Rational::from((1, 2)), Rational::from(1));
     if (fits(&below)?, fits(&at)?) != (Certainty::No, Certainty::Yes) {
         let why = "is not met by all of the noise, or is met by half of it: no factor from 1/2 to 1 is the least";

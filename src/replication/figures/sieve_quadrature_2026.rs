@@ -16,7 +16,7 @@ use crate::{
     },
     error::Result,
     loss::{answer::Pair, evaluator::Evaluator},
-    numeric::{Enclosure, parallel},
+    numeric::{Enclosure, parallel, rational::unit_of_decimals},
     release::Release,
     replication::{block_paths::worst_path, verdict::finite},
 };
@@ -135,11 +135,10 @@ fn pair_name((p, q): Pair) -> String {
 
 /// The paper's axis: 5, 2 and 1 times the powers of ten from 5e-1 to 1e-21; or a given axis.
 fn profile(sources: &Sources) -> Result<Drawing> {
-    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let (paths, own) = (Paths::of_sources(sources)?, &sources.own);
     let deltas: Vec<Rational> = match own.has_axis() {
-        true => own.log_grid(&power(21), &Rational::from((1, 2)), 61)?,
-        false => (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| power(k) * digit)).collect(),
+        true => own.log_grid(&unit_of_decimals(21), &Rational::from((1, 2)), 61)?,
+        false => (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| unit_of_decimals(k) * digit)).collect(),
     };
     let rows = paths.rows(&deltas, true)?;
     let mut sheet = Sheet::of_columns("zcdp_delta epsilon main_pair_delta± largest_delta± excess± pair");
@@ -188,11 +187,10 @@ const EXPONENTS: [u32; 17] =
 /// Far beyond the paper's axis: delta by zCDP from 10^-1 to 10^-100000.
 fn tail(sources: &Sources) -> Result<Drawing> {
     let paths = Paths::of_sources(sources)?;
-    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let own = &sources.own;
     let deltas: Vec<Rational> = match own.has_axis() {
-        true => own.log_grid(&power(1000), &power(1), 17)?.into_iter().rev().collect(),
-        false => EXPONENTS.iter().map(|&k| power(k)).collect(),
+        true => own.log_grid(&unit_of_decimals(1000), &unit_of_decimals(1), 17)?.into_iter().rev().collect(),
+        false => EXPONENTS.iter().map(|&k| unit_of_decimals(k)).collect(),
     };
     let rows = paths.rows(&deltas, false)?;
     let mut sheet = Sheet::of_columns(

@@ -1,7 +1,7 @@
 //! Statements about whole curves: the exact profile of some noise against the curve that zCDP gives for a rho, over a
 //! range of delta. They hold for every delta of the range, not only at sampled points: [`crate::account::crossing`].
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::Rational;
 
 use crate::{
     account::{
@@ -9,7 +9,7 @@ use crate::{
         crossing::{self, Stretch},
     },
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, parallel},
+    numeric::{Certainty, Enclosure, parallel, rational::unit_of_decimals},
     release::Release,
     replication::{accounts::scaled, verdict::Computed},
 };
@@ -78,8 +78,7 @@ pub(super) fn crossing_of_reduced(
     near: &Rational,
 ) -> Result<Enclosure> {
     let (account, rho) = reduced_level(release, level, sigma2)?;
-    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let crossings = crossings(&crossing::stretches(&account, &rho, &power(40), &power(2))?);
+    let crossings = crossings(&crossing::stretches(&account, &rho, &unit_of_decimals(40), &unit_of_decimals(2))?);
     let near = Enclosure::rational(near, 64).ln().approximate();
     let off = |crossing: &Enclosure| (crossing.ln().approximate() - near).abs();
     let nearest = crossings.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));

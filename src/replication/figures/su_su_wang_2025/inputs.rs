@@ -1,6 +1,6 @@
 //! The inputs of the figures: the release, its compositions, and the numbers that the paper prints.
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::Rational;
 
 use crate::{
     account::{
@@ -11,6 +11,7 @@ use crate::{
     },
     chart::{Axis, drawing::exact, figure::raised},
     error::{Error, Result},
+    numeric::rational::unit_of_decimals,
     release::{GeoLevel, Release, subject::Subject},
     replication::{
         accounts::scaled,
@@ -241,8 +242,7 @@ pub(super) fn printed_factor() -> Result<Rational> {
 
 /// 1, 2 and 5 times powers of ten from 10^-most to 10^-2, and more values from 1/10 on, where the curves bend.
 pub(super) fn deltas(most: u32) -> Vec<Rational> {
-    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let decades = (2..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit));
+    let decades = (2..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| unit_of_decimals(k) * digit));
     decades.chain((4..=18).map(|k| Rational::from((k, 40)))).chain([Rational::from((1, 2))]).collect()
 }
 

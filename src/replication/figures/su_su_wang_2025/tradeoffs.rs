@@ -1,6 +1,6 @@
 //! Figures of trade-off functions: 4, 12, 13.
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::Rational;
 
 use super::inputs::{Case, printed_factor};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
         drawing::{ends, exact},
     },
     error::Result,
-    numeric::{Enclosure, parallel},
+    numeric::{Enclosure, parallel, rational::unit_of_decimals},
     replication::{
         accounts::scaled,
         figures::{Own, Sources, item::of_parts},
@@ -132,9 +132,9 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     let case = Case::of_sources(sources)?;
     let whole = case.whole()?;
     let (reduced, less) = case.reduced_whole(&whole)?;
-    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let small = (4..=8_u32).rev().flat_map(|k| (1..10_u32).map(move |digit| (k, digit)));
-    let mut alphas: Vec<Rational> = small.map(|(k, digit)| power(k) * digit).chain(alphas_of(case.own, 2)?).collect();
+    let mut alphas: Vec<Rational> =
+        small.map(|(k, digit)| unit_of_decimals(k) * digit).chain(alphas_of(case.own, 2)?).collect();
     alphas.sort_unstable();
     alphas.dedup();
     let curves = Curves::new(&case, (&whole, &reduced), alphas, 12)?;
@@ -177,10 +177,9 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
 fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
     let same = case.level(level)?;
     let (reduced, sigma2) = case.reduced(level)?;
-    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let alphas: Vec<Rational> = match case.own.has_axis() {
-        true => case.own.log_grid(&power(16), &power(6), 31)?,
-        false => (6..=16_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect(),
+        true => case.own.log_grid(&unit_of_decimals(16), &unit_of_decimals(6), 31)?,
+        false => (6..=16_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| unit_of_decimals(k) * digit)).collect(),
     };
     // 1 minus a beta of 10^-9 retains 25 digits.
     let digits = 35;
