@@ -8,7 +8,8 @@ use super::{
     levels::exact_epsilon,
     renyi::{self, Renyi},
     settings::{Budgets, CountKind, PersonGroups, PrintedSettings},
-    statements, tails,
+    statements,
+    tails::{self, BITS, real},
 };
 use crate::{
     account::{Delta, conversions},
@@ -25,7 +26,6 @@ use crate::{
     },
 };
 
-const BITS: u32 = 200;
 const DIGITS: u32 = 12;
 
 claims! {
@@ -35,7 +35,7 @@ claims! {
     "sum" (terms: Vec<Rational>) => terms.iter().fold(Rational::new(), |sum, term| sum + term);
     // The budget of a level by the papers' formula for its margin.
     "formula-budget" (mechanism, moe, part) [of] =>
-        formulas::budget(*mechanism, *moe, &of.gamma, of.stability)?.mul(&exact(&share_of(of, *part)));
+        formulas::budget(*mechanism, *moe, &of.gamma, of.stability)?.mul(&real(&share_of(of, *part)));
     // The same with stability / gamma instead of stability / (1 - gamma).
     "text-budget" (moe) [of] =>
         formulas::budget(NoiseKind::DiscreteGaussian, *moe, &Rational::from(1 - &of.gamma), of.stability)?;
@@ -74,7 +74,7 @@ claims! {
     // The reduction of the noise of a count with the stability of another number of race codes, at the same budget, in percent.
     "noise-gain" (from, to) => {
         let ratio = Rational::from((tuning::stability(*to)?, tuning::stability(*from)?));
-        percent(Enclosure::double(1.0, BITS).sub(&exact(&ratio).sqrt()))
+        percent(Enclosure::double(1.0, BITS).sub(&real(&ratio).sqrt()))
     };
     // The stability for a number of race codes.
     "stability" (race_codes) => u64::from(tuning::stability(*race_codes)?);
@@ -184,10 +184,6 @@ fn context(with: &Context) -> Result<PrintedSettings> {
     PrintedSettings::of_paper(with.settings)
 }
 
-fn exact(value: &Rational) -> Enclosure {
-    Enclosure::rational(value, BITS)
-}
-
 fn percent(value: Enclosure) -> Enclosure {
     value.mul(&Enclosure::double(100.0, BITS))
 }
@@ -214,7 +210,7 @@ fn bias(settings: &PrintedSettings, rho: &Rational, size: u64, by: BiasBy) -> Re
         BiasBy::Continuous => rule.bias_by_formula(size, DIGITS)?.ok_or_else(unsuitable),
         BiasBy::Discrete => {
             let CellNoise::Gaussian(noise) = rule.noise() else { return Err(unsuitable()) };
-            let sigma2 = exact(noise.sigma2());
+            let sigma2 = real(noise.sigma2());
             let size = i64::try_from(size).map_err(|_| Error::out_of_range("size", size, "at most 9e18 people"))?;
             let at = rule.threshold().saturating_sub(size);
             let tail = |from| rule.noise().survival(from, 2 * DIGITS);

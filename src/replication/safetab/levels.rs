@@ -18,6 +18,22 @@ use crate::{
 const DIGITS: u32 = 12;
 
 impl PrintedSettings {
+    /// All counts of a person, by these budgets.
+    pub(super) fn composition(
+        &self,
+        mechanism: NoiseKind,
+        budgets: Budgets,
+        groups: PersonGroups,
+    ) -> Result<Composition> {
+        let mut counts = Vec::new();
+        for (level, total_only) in self.levels(mechanism, budgets)? {
+            let all = u64::from(level.stability());
+            let own = if groups.total_only(total_only) { all } else { 0 };
+            counts.extend(level.counts(own, all - own)?);
+        }
+        Composition::new(counts)
+    }
+
     /// The noise of a count of a level.
     pub(super) fn noise(&self, mechanism: NoiseKind, budget: Rational, count: CountKind) -> Result<CellNoise> {
         let level = GroupLevel::new("", mechanism, budget, self.gamma.clone(), self.stability)?;
@@ -103,11 +119,5 @@ pub(in crate::replication) fn exact_epsilon(
     budgets: Budgets,
     groups: PersonGroups,
 ) -> Result<Enclosure> {
-    let mut counts = Vec::new();
-    for (level, total_only) in settings.levels(mechanism, budgets)? {
-        let all = u64::from(level.stability());
-        let own = if groups.total_only(total_only) { all } else { 0 };
-        counts.extend(level.counts(own, all - own)?);
-    }
-    Ok(Composition::new(counts)?.epsilon(&settings.delta, 8)?.value)
+    Ok(settings.composition(mechanism, budgets, groups)?.epsilon(&settings.delta, 8)?.value)
 }

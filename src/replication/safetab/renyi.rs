@@ -58,7 +58,12 @@ pub fn divergence(renyi: Renyi, alpha: &Rational, epsilon: &Rational) -> Enclosu
 /// Whether the divergence of Lemma 8 is an upper bound on the true one.
 pub(super) fn lemma_holds(alpha: &Rational, epsilon: &Rational) -> Certainty {
     let [lemma, truth] = [Renyi::Lemma8, Renyi::Exact].map(|which| divergence(which, alpha, epsilon));
-    match lemma.below(&truth) {
+    is_bound(&lemma, &truth)
+}
+
+/// Whether a number is an upper bound on the true one.
+pub(super) fn is_bound(bound: &Enclosure, truth: &Enclosure) -> Certainty {
+    match bound.below(truth) {
         Certainty::Yes => Certainty::No,
         Certainty::No => Certainty::Yes,
         Certainty::Undecided => Certainty::Undecided,

@@ -1,30 +1,26 @@
 //! Statements of the papers' lemmas, definitions and remarks on privacy, beside the divergences: checked in exact
 //! fractions where numbers are fractions, by enclosures elsewhere.
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::{Rational, ops::Pow};
 
 use super::{
     renyi::{self, Renyi},
-    settings::{CountKind, PersonGroups, PrintedSettings},
+    settings::{Budgets, CountKind, PersonGroups, PrintedSettings},
+    tails::{BITS, gaussian, real},
 };
 use crate::{
     account::{Account, Composition, Counts, Delta, Rho, conversions},
     error::{Error, Result},
-    numeric::{Certainty, Enclosure},
+    numeric::{Certainty, Enclosure, rational::unit_of_decimals},
     replication::verdict::Computed,
     safetab::cell_noise::NoiseKind,
 };
 
-const BITS: u32 = 200;
 const DIGITS: u32 = 20;
-
-fn real(value: &Rational) -> Enclosure {
-    Enclosure::rational(value, BITS)
-}
 
 /// Whether two numbers agree to forty digits.
 fn same(a: &Enclosure, b: &Enclosure) -> Certainty {
-    let (off, near) = (a.sub(b), Rational::from((1, Integer::from(10).pow(40_u32))));
+    let (off, near) = (a.sub(b), unit_of_decimals(40));
     off.max(&off.clone().negate()).at_most(&near)
 }
 
@@ -45,12 +41,7 @@ pub(super) fn divergences_add(epsilons: &[Rational], orders: &[Rational]) -> Res
 /// uses the exact divergences of a person whose groups are all published by their totals, the right side Lemma 8's.
 pub(super) fn theorem_2(settings: &PrintedSettings, order: &Rational) -> Result<Certainty> {
     let at = |which| renyi::of_levels(settings, which, PersonGroups::Any, settings.stability, order);
-    let (truth, bound) = (at(Renyi::Exact)?, at(Renyi::Lemma8)?);
-    Ok(match bound.below(&truth) {
-        Certainty::Yes => Certainty::No,
-        Certainty::No => Certainty::Yes,
-        Certainty::Undecided => Certainty::Undecided,
-    })
+    Ok(renyi::is_bound(&at(Renyi::Lemma8)?, &at(Renyi::Exact)?))
 }
 
 /// Whether (5) gives delta at the epsilon that (6) gives for it, at divergences tau and orders.
@@ -117,7 +108,7 @@ pub(super) fn masses_sum_to_one(ratios: &[Rational], most: i32) -> bool {
 /// Whether the condition of Definition 2 on each single output, at this epsilon and delta, makes one count with this
 /// noise (epsilon, delta)-private. Disproved if each output satisfies it and the exact delta is larger.
 pub(super) fn single_outputs_suffice(sigma2: &Rational, epsilon: &Rational, delta: &Rational) -> Result<Computed> {
-    let noise = super::tails::gaussian(sigma2)?;
+    let noise = gaussian(sigma2)?;
     let factor = real(epsilon).exp();
     let is_within =
         |x: i64, moved: i64| noise.mass(x, DIGITS).sub(&factor.mul(&noise.mass(moved, DIGITS))).at_most(delta);
@@ -181,13 +172,7 @@ pub(super) fn spent(
     groups: PersonGroups,
     is_changed: bool,
 ) -> Result<Enclosure> {
-    let mut counts = Vec::new();
-    for (level, total_only) in settings.levels(noise, super::settings::Budgets::Printed)? {
-        let all = u64::from(level.stability());
-        let own = if groups.total_only(total_only) { all } else { 0 };
-        counts.extend(level.counts(own, all - own)?);
-    }
-    let all = Composition::new(counts)?;
+    let all = settings.composition(noise, Budgets::Printed, groups)?;
     let one = match noise {
         NoiseKind::DiscreteGaussian => Rational::clone(all.rho()),
         NoiseKind::Geometric => all.pure_epsilon().unwrap_or_default(),

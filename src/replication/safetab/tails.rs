@@ -14,10 +14,10 @@ use crate::{
     safetab::cell_noise::{CellNoise, NoiseKind},
 };
 
-const BITS: u32 = 200;
+pub(super) const BITS: u32 = 200;
 const DIGITS: u32 = 20;
 
-fn real(value: &Rational) -> Enclosure {
+pub(super) fn real(value: &Rational) -> Enclosure {
     Enclosure::rational(value, BITS)
 }
 
