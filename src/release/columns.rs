@@ -9,7 +9,7 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{
     Changed, GeoLevel, Neighbors, Query, Release,
-    schema::{Attribute, MOST_CELLS, Schema},
+    schema::{MOST_CELLS, Schema},
 };
 use crate::{
     error::{Error, Result},
@@ -110,11 +110,7 @@ impl Table {
         if self.columns.is_empty() || !is_small || self.cells(&names) > MOST_CELLS {
             return None;
         }
-        let attribute = |column: &Column| Attribute {
-            name: column.name.clone(),
-            values: (0..column.size).map(|value| value.to_string()).collect(),
-        };
-        Some(Schema { attributes: self.columns.iter().map(attribute).collect(), ..Schema::default() })
+        Some(Schema::numbered(self.columns.iter().map(|column| (&column.name, column.size as usize))))
     }
 
     fn check(&self) -> Result<()> {

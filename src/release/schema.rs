@@ -78,6 +78,15 @@ pub struct Recode {
 }
 
 impl Schema {
+    /// Attributes of these names and sizes, whose values are numbered from 0.
+    pub fn numbered<N: ToString>(sizes: impl IntoIterator<Item = (N, usize)>) -> Schema {
+        let attribute = |(name, size): (N, usize)| Attribute {
+            name: name.to_string(),
+            values: (0..size).map(|value| value.to_string()).collect(),
+        };
+        Schema { attributes: sizes.into_iter().map(attribute).collect(), ..Schema::default() }
+    }
+
     /// The number of cells of the histogram; 1 without attributes. Those of a second histogram are not included.
     pub fn cells(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.values.len()).product()

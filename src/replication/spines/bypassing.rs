@@ -89,11 +89,22 @@ impl CountyOfTracts {
 
 /// Whether a bypass that Theorem 2 allows increases no variance, for all numbers of children and shares up to these.
 pub(super) fn theorem_2(children: u64, shares: u64) -> Result<bool> {
+    all_counties(children, shares, |family, c, parent, child| {
+        let allowed = 2 * child >= (c - 1) * parent;
+        Ok(!allowed || family.never_worse(parent, child, 2)?)
+    })
+}
+
+/// Whether a statement holds for all numbers of children up to the first bound, and all shares of parent and child up to the second.
+fn all_counties(
+    children: u64,
+    shares: u64,
+    holds: impl Fn(&CountyOfTracts, u64, u64, u64) -> Result<bool>,
+) -> Result<bool> {
     for c in 1..=children {
         let family = CountyOfTracts::new(c)?;
         for (_, parent, child) in grid(1, shares) {
-            let allowed = 2 * child >= (c - 1) * parent;
-            if allowed && !family.never_worse(parent, child, 2)? {
+            if !holds(&family, c, parent, child)? {
                 return Ok(false);
             }
         }
@@ -130,24 +141,17 @@ pub(super) fn every_query_gains(children: &[u64]) -> Result<bool> {
 
 /// Whether with Gaussian noise a bypass increases the unit's own variance, or with one child changes no variance.
 pub(super) fn zcdp(children: u64, shares: u64) -> Result<bool> {
-    for c in 1..=children {
-        let family = CountyOfTracts::new(c)?;
-        for (_, parent, child) in grid(1, shares) {
-            let before = family.variances(parent, child, 1, false)?;
-            let after = family.variances(parent, child, 1, true)?;
-            let same = |level: usize| {
-                (0..family.tree.units(level)).all(|unit| after.unit(level, unit) == before.unit(level, unit))
-            };
-            let holds = match c {
-                1 => (0..family.tree.levels()).all(same),
-                _ => after.unit(UNIT.0, UNIT.1) > before.unit(UNIT.0, UNIT.1),
-            };
-            if !holds {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
+    all_counties(children, shares, |family, c, parent, child| {
+        let before = family.variances(parent, child, 1, false)?;
+        let after = family.variances(parent, child, 1, true)?;
+        let same = |level: usize| {
+            (0..family.tree.units(level)).all(|unit| after.unit(level, unit) == before.unit(level, unit))
+        };
+        Ok(match c {
+            1 => (0..family.tree.levels()).all(same),
+            _ => after.unit(UNIT.0, UNIT.1) > before.unit(UNIT.0, UNIT.1),
+        })
+    })
 }
 
 /// 2 b^2 with b = 2 / (epsilon gamma).

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Result,
-    release::schema::{Attribute, QueryGroup, Schema},
+    release::schema::{QueryGroup, Schema},
 };
 
 /// The rows and columns of B (x) W in Figure 2.
@@ -16,7 +16,6 @@ pub(super) fn size() -> Result<(usize, usize)> {
 
 /// The query groups of Figure 2, over two attributes with two values each.
 pub(in crate::replication) fn query_groups() -> Result<Vec<QueryGroup>> {
-    let attribute = |name: &str| Attribute { name: name.to_string(), values: vec!["0".into(), "1".into()] };
-    let schema = Schema { attributes: vec![attribute("first"), attribute("second")], ..Schema::default() };
+    let schema = Schema::numbered([("first", 2), ("second", 2)]);
     ["total", "first", "second", "detailed"].iter().map(|name| schema.group(name)).collect()
 }

@@ -1,5 +1,7 @@
 //! The privacy theorems on small spines, by changing every record; Lemma 2 by exact Renyi divergences.
 
+use std::ops::Range;
+
 use rug::Rational;
 
 use super::trees::{binary_tree, uneven_tree};
@@ -9,7 +11,7 @@ use crate::{
     numeric::Enclosure,
     release::{
         Neighbors,
-        schema::{Attribute, Schema},
+        schema::{QueryGroup, Schema},
     },
     replication::verdict::Computed,
     spine::{
@@ -28,11 +30,7 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     let tree = if bypassed { uneven_tree()? } else { binary_tree()? };
     let shares: Vec<Rational> = [3, 1, 4, 1, 5, 2].map(|part| Rational::from((part, 16))).to_vec();
     let spine = Spine::new(tree, shares, if pure { Privacy::Pure { cutoff: 150 } } else { Privacy::Concentrated })?;
-    let attribute = |name: &str, size: usize| Attribute {
-        name: name.to_string(),
-        values: (0..size).map(|value| value.to_string()).collect(),
-    };
-    let schema = Schema { attributes: vec![attribute("a", 2), attribute("b", 3)], ..Schema::default() };
+    let schema = Schema::numbered([("a", 2), ("b", 3)]);
     let budget = Rational::from((7, 3));
     let part = |name: &str, of: u32| (name.to_string(), Rational::from((of, 10)));
     let queries = vec![vec![part("detailed", 5), part("a", 3), part("b", 2)]; 6];
@@ -52,10 +50,7 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
                         // epsilon gamma alpha / 2; sigma2 of the Gaussian mechanism is 1 / (rho gamma alpha).
                         let Some(law) = asked.law(spine.carried(level, unit)) else { continue };
                         let epsilon = law.parameter();
-                        let mut difference = vec![0; asked.group.counts()];
-                        x.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut difference);
-                        difference.iter_mut().for_each(|value| *value = -*value);
-                        y.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut difference);
+                        let difference = difference(&asked.group, spine.tree.blocks(level, unit), [&x, &y]);
                         // |d| / b = |d| epsilon; d^2 / (2 sigma2) = d^2 rho gamma alpha / 2: the same number for d = 1.
                         let changed: i64 = difference.iter().map(|d| if pure { d.abs() } else { d * d }).sum();
                         spent += Rational::from(epsilon * changed);
@@ -68,14 +63,19 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     Ok(most == budget)
 }
 
+/// The change of the answers of a unit from one histogram to another.
+fn difference(group: &QueryGroup, blocks: Range<usize>, [x, y]: [&Histograms; 2]) -> Vec<i64> {
+    let mut difference = vec![0; group.counts()];
+    x.add_answers(group, blocks.clone(), &mut difference);
+    difference.iter_mut().for_each(|value| *value = -*value);
+    y.add_answers(group, blocks, &mut difference);
+    difference
+}
+
 /// The effect of every changed record on the answers to the queries of a small schema: calls `visit` with the
 /// differences of the answers to one query at all units of one level.
 pub(super) fn each_change(tree: &Tree, mut visit: impl FnMut(&[i64])) -> Result<()> {
-    let attribute = |name: &str, size: usize| Attribute {
-        name: name.to_string(),
-        values: (0..size).map(|value| value.to_string()).collect(),
-    };
-    let schema = Schema { attributes: vec![attribute("a", 2), attribute("b", 3)], ..Schema::default() };
+    let schema = Schema::numbered([("a", 2), ("b", 3)]);
     let (blocks, cells) = (tree.order().len() as u32, schema.cells() as u32);
     let one = |place: u32, cell: u32| Histograms::new(vec![Entry { place, cell, count: 1 }]);
     for (before, after) in (0..blocks).flat_map(|before| (0..blocks).map(move |after| (before, after))) {
@@ -86,11 +86,7 @@ pub(super) fn each_change(tree: &Tree, mut visit: impl FnMut(&[i64])) -> Result<
                 for level in 0..tree.levels() {
                     let mut all = Vec::new();
                     for unit in 0..tree.units(level) {
-                        let mut difference = vec![0; group.counts()];
-                        x.add_answers(&group, tree.blocks(level, unit), &mut difference);
-                        difference.iter_mut().for_each(|value| *value = -*value);
-                        y.add_answers(&group, tree.blocks(level, unit), &mut difference);
-                        all.extend(difference);
+                        all.extend(difference(&group, tree.blocks(level, unit), [&x, &y]));
                     }
                     visit(&all);
                 }

@@ -13,7 +13,7 @@ use crate::{
     error::Result,
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure},
-    release::schema::{Attribute, Schema},
+    release::schema::Schema,
     replication::verdict::Computed,
 };
 
@@ -84,13 +84,7 @@ pub(super) fn changes_are_ones() -> Result<bool> {
 /// Whether the query group of the first and last of three attributes is I (x) 1' (x) I: an answer for each pair of
 /// their values, where the cell (i, j, k) contributes to the answer (i, k).
 pub(super) fn marginal_is_a_kronecker_product(sizes: [usize; 3]) -> Result<bool> {
-    let names = ["first", "middle", "last"];
-    let attribute = |(name, size): (&&str, usize)| Attribute {
-        name: name.to_string(),
-        values: (0..size).map(|value| value.to_string()).collect(),
-    };
-    let attributes = names.iter().zip(sizes).map(attribute).collect();
-    let group = Schema { attributes, ..Schema::default() }.group("first * last")?;
+    let group = Schema::numbered(["first", "middle", "last"].into_iter().zip(sizes)).group("first * last")?;
     let [first, middle, last] = sizes;
     let cells = (0..first).flat_map(|i| (0..middle).flat_map(move |_| (0..last).map(move |k| (i * last + k) as u32)));
     Ok(group.counts() == first * last && cells.eq(group.cell_of.iter().copied()))
