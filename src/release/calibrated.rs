@@ -86,18 +86,10 @@ impl Subject {
                 (false, true) => Changed::AsGiven,
                 (false, false) => Changed::Twice,
             };
-            Ok(Query {
-                name: format!("counts {}", at + 1),
-                rho: Rational::new(),
-                law: scaled.law,
-                // Steps on Poisson samples are several releases of one sum.
-                times: if is_sampled { scaled.count } else { 1 },
-                cells: if is_sampled { 1 } else { scaled.count },
-                shift: scaled.shift,
-                free_rows: false,
-                changed,
-                kind: None,
-            })
+            // Steps on Poisson samples are several releases of one sum.
+            let (times, cells) = if is_sampled { (scaled.count, 1) } else { (1, scaled.count) };
+            let query = Query::of_law(format!("counts {}", at + 1), scaled.law);
+            Ok(Query { times, cells, shift: scaled.shift, changed, ..query })
         };
         let queries = self.singles.iter().enumerate().map(query).collect::<Result<_>>()?;
         Ok(GeoLevel { name: SINGLES.to_string(), rho: Rational::new(), queries })

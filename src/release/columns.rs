@@ -192,17 +192,7 @@ impl Table {
                 }
             }
         };
-        Ok(Query {
-            name: self.name(margin),
-            rho: Rational::new(),
-            law,
-            times: 1,
-            cells: 1,
-            shift: 1,
-            free_rows: false,
-            changed: Changed::Twice,
-            kind: None,
-        })
+        Ok(Query::of_law(self.name(margin), law))
     }
 
     /// The budget of a share.

@@ -36,6 +36,21 @@ pub struct Query {
 }
 
 impl Query {
+    /// One count with noise of this law, which a record changes by one, and a changed record twice.
+    pub(super) fn of_law(name: String, law: Law) -> Query {
+        Query {
+            name,
+            rho: Rational::new(),
+            law,
+            times: 1,
+            cells: 1,
+            shift: 1,
+            free_rows: false,
+            changed: Changed::Twice,
+            kind: None,
+        }
+    }
+
     /// The variance proxy of its discrete Gaussian noise; refuses noise of another law.
     pub fn sigma2(&self) -> Result<&Rational> {
         self.law.discrete_sigma2().ok_or_else(|| {

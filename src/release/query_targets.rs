@@ -187,17 +187,8 @@ pub fn release_of(
     let mut levels: Vec<GeoLevel> = Vec::new();
     for (target, sigma2) in targets.iter().zip(sigma2) {
         let (level, query) = target.name.split_once(OF_LEVEL).unwrap_or((NO_LEVEL, &target.name));
-        let query = Query {
-            name: query.to_string(),
-            rho: Rational::new(),
-            law: Law::DiscreteGaussian { sigma2: sigma2.clone() },
-            times: 1,
-            cells: target.count,
-            shift: target.shift,
-            free_rows: false,
-            changed,
-            kind: None,
-        };
+        let own = Query::of_law(query.to_string(), Law::DiscreteGaussian { sigma2: sigma2.clone() });
+        let query = Query { cells: target.count, shift: target.shift, changed, ..own };
         match levels.iter_mut().find(|known| known.name == level) {
             Some(known) => known.queries.push(query),
             None => levels.push(GeoLevel { name: level.to_string(), rho: Rational::new(), queries: vec![query] }),

@@ -141,8 +141,6 @@ impl Subject {
         let (group, repeat) = (self.group, self.repeat);
         let subject = (!levels.is_empty()).then(|| Box::new(self));
         Ok(Resolved {
-            title,
-            neighbors,
             group,
             repeat,
             taken,
@@ -150,15 +148,12 @@ impl Subject {
             unmoved,
             levels,
             queries,
-            total,
             whole,
             names,
             release_sha256,
             figures,
             subject,
-            releases_may_be_more_private: None,
-            conditions: Vec::new(),
-            part_word: "level",
+            ..Resolved::of_composition(title, neighbors, total)
         })
     }
 
