@@ -624,7 +624,7 @@ fn what_is_said_of_an_entry_is_what_its_file_says() {
     let mut entries = 0;
     for one in find(&[]).unwrap() {
         let Some(file) = &one.registry else {
-            assert_eq!(one.entry, Default::default(), "{}", one.name);
+            assert_eq!(one.entry(), Default::default(), "{}", one.name);
             assert!(one.printed_by != PrintedBy::Registry, "{}: no entry", one.name);
             continue;
         };
@@ -635,14 +635,14 @@ fn what_is_said_of_an_entry_is_what_its_file_says() {
             // A remark can follow.
             found.and_then(|rest| rest.split(" #").next()).map(|rest| rest.trim_matches('\'').to_string())
         };
-        assert_eq!(one.entry.status, line("status"), "{}", one.name);
-        assert_eq!(one.entry.date, line("publication_date"), "{}", one.name);
+        assert_eq!(one.entry().status, line("status"), "{}", one.name);
+        assert_eq!(one.entry().date, line("publication_date"), "{}", one.name);
         let (_, authors) = text.split_once("registry_authors:").unwrap_or_else(|| panic!("{file}"));
         let authors: Vec<&str> = (authors.lines().skip(1))
             .map_while(|line| line.trim().strip_prefix("- "))
             .map(|author| author.trim_matches(['\'', '"']))
             .collect();
-        assert_eq!(one.entry.authors, authors, "{}", one.name);
+        assert_eq!(one.entry().authors, authors, "{}", one.name);
         for link in &one.links {
             let known = link.trim_start_matches("https://arxiv.org/abs/");
             let known = text.replace("&amp;", "&").contains(known);

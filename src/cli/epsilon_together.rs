@@ -42,9 +42,9 @@ impl Together {
         let Some((deployment, others)) = bundled::together_with(release)? else { return Ok(None) };
         let Some(basis) = &deployment.basis else { return Ok(None) };
         let delta = Delta::new(delta.clone())?;
-        let scale = basis.at(&delta, digits)?;
-        let at_delta = deployment.printed.delta.as_ref().and_then(|text| text.parse::<Delta>().ok());
-        let printed = deployment.printed.epsilon.clone().filter(|_| at_delta.as_ref() == Some(&delta));
+        let (scale, printed) = (basis.at(&delta, digits)?, deployment.printed());
+        let at_delta = printed.delta.and_then(|text| text.parse::<Delta>().ok());
+        let printed = printed.epsilon.filter(|_| at_delta.as_ref() == Some(&delta));
         Ok(Some(Together { name: deployment.name, others, scale, printed }))
     }
 

@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     account::Delta,
-    error::{Error, Result, unknown},
+    error::Result,
     io::toml_node::{Fields, Node},
     io::toml_reader::TomlReader,
     replication::{
@@ -40,7 +40,8 @@ use crate::{
 };
 
 /// A deployment as printed, and the computations that judge it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Deployment {
     /// Its key on the command line.
     pub name: String,
@@ -61,29 +62,73 @@ pub struct Deployment {
     /// Where the figures stand.
     pub source: String,
     /// Addresses of the sources.
+    #[serde(default)]
     pub links: Vec<String>,
     /// Who printed the figures.
     pub printed_by: PrintedBy,
-    /// What the registry's entry says of itself.
-    pub entry: EntryFacts,
+    entry_status: Option<String>,
+    entry_date: Option<String>,
+    #[serde(default)]
+    entry_authors: Vec<String>,
     /// For whom the parameters hold.
     pub group: Group,
-    /// The headline as printed.
-    pub printed: Headline,
-    /// The known facts about the mechanism.
-    pub basis: Option<Basis>,
+    epsilon: Option<String>,
+    delta: Option<String>,
+    rho: Option<String>,
     /// The identifiers of printed figures whose recomputation presumes something that the source does not state, and what.
-    pub presumes: Vec<(String, String)>,
+    #[serde(default)]
+    pub presumes: Vec<String>,
     /// The deployment of which this is a part: no yardstick has both.
     pub part_of: Option<String>,
     /// The deployment with the corrected parameters, where those of this one are disproved: no yardstick has them.
     pub corrected_by: Option<String>,
     /// Missing facts.
+    #[serde(default)]
     pub missing: Vec<String>,
     /// Remarks.
+    #[serde(default)]
     pub remarks: Vec<String>,
+    // The account and the values as written: they are taken as soon as they are understood.
+    account: Option<Spanned<Node>>,
+    #[serde(default, rename = "value")]
+    values: Vec<Spanned<Node>>,
+    /// The known facts about the mechanism.
+    #[serde(skip)]
+    pub basis: Option<Basis>,
     /// The printed figures with their recomputation.
+    #[serde(skip)]
     pub paper: Paper,
+}
+
+impl Deployment {
+    /// What the registry's entry says of itself.
+    pub fn entry(&self) -> EntryFacts {
+        let (status, date, authors) = (self.entry_status.clone(), self.entry_date.clone(), self.entry_authors.clone());
+        EntryFacts { status, date, authors }
+    }
+
+    /// The headline as printed.
+    pub fn printed(&self) -> Headline {
+        Headline { epsilon: self.epsilon.clone(), delta: self.delta.clone(), rho: self.rho.clone() }
+    }
+
+    /// The same with its account and its values understood.
+    fn understood(mut self, reader: &TomlReader) -> Result<Deployment> {
+        let mut releases = Releases::in_folder(PathBuf::new());
+        let account = self.account.take();
+        self.basis = account.as_ref().map(|node| basis(reader, node, &mut releases)).transpose()?;
+        let (values, releases) = bundled_values(reader, &std::mem::take(&mut self.values), releases)?;
+        self.paper = Paper {
+            paper: self.name.clone(),
+            title: self.title.clone(),
+            values,
+            file: reader.file().to_string(),
+            is_bundled: true,
+            settings: None,
+            releases: releases.into_names(),
+        };
+        Ok(self)
+    }
 }
 
 /// The parameters as printed.
@@ -118,109 +163,18 @@ impl Headline {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(rename = "deployment")]
-    deployments: Vec<Spanned<Node>>,
+    deployments: Vec<Deployment>,
 }
 
 /// Reads the deployments of a text; `file` names it in messages.
 pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Deployment>> {
     let reader = TomlReader::new(file, text);
     let read: File = reader.toml()?;
-    let mut wrong = Vec::new();
-    let mut found = Vec::new();
-    for node in &read.deployments {
-        match deployment(&reader, node) {
-            Ok(deployment) => found.push(deployment),
-            Err(error) => wrong.push(error),
-        }
-    }
-    Error::of_all(wrong)?;
-    Ok(found)
-}
-
-fn deployment<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>) -> Result<Deployment> {
-    let mut fields = Fields::new(reader, node, "deployment")?;
-    let mut needed = |name: &'static str, example: &str| -> Result<String> {
-        let text = fields.text(name)?.ok_or_else(|| fields.missing(name, example))?;
-        Ok(text.into_inner())
-    };
-    let name = needed("name", "\"census-2020-pl94\"")?;
-    let title = needed("title", "\"2020 redistricting data\"")?;
-    let curator = needed("curator", "\"U.S. Census Bureau\"")?;
-    let unit = needed("unit", "\"person\"")?;
-    let per = needed("per", "\"once\"")?;
-    let neighbors = needed("neighbors", "\"bounded\"")?;
-    let mechanism = needed("mechanism", "\"discrete Gaussian\"")?;
-    let source = needed("source", "\"the text and its place\"")?;
-    let printed_by = one_of(reader, &mut fields, "printed-by", &PrintedBy::ALL)?;
-    let group = one_of(reader, &mut fields, "group", &Group::ALL)?;
-    let mut text = |name: &'static str| fields.text(name).map(|text| text.map(Spanned::into_inner));
-    let registry = text("registry")?;
-    let (status, date) = (text("entry-status")?, text("entry-date")?);
-    let (corrected_by, part_of) = (text("corrected-by")?, text("part-of")?);
-    let printed = Headline { epsilon: text("epsilon")?, delta: text("delta")?, rho: text("rho")? };
-    let mut texts = |name: &'static str| -> Result<Vec<String>> {
-        Ok(fields.texts(name)?.into_iter().map(Spanned::into_inner).collect())
-    };
-    let (links, authors) = (texts("links")?, texts("entry-authors")?);
-    let (presumes, missing, remarks) = (texts("presumes")?, texts("missing")?, texts("remarks")?);
-    let mut releases = Releases::in_folder(PathBuf::new());
-    let basis = fields.node("account").map(|node| basis(reader, node, &mut releases)).transpose()?;
-    let values = fields.tables("value")?;
-    let presumes: Vec<(String, String)> =
-        presumes.iter().filter_map(|one| one.split_once(": ")).map(|(id, what)| (id.into(), what.into())).collect();
-    fields.finish()?;
-    let (values, releases) = bundled_values(reader, values, releases)?;
-    let paper = Paper {
-        paper: name.clone(),
-        title: title.clone(),
-        values,
-        file: reader.file().to_string(),
-        is_bundled: true,
-        settings: None,
-        releases: releases.into_names(),
-    };
-    Ok(Deployment {
-        name,
-        title,
-        curator,
-        registry,
-        unit,
-        per,
-        neighbors,
-        mechanism,
-        source,
-        links,
-        printed_by,
-        entry: EntryFacts { status, date, authors },
-        group,
-        printed,
-        basis,
-        presumes,
-        part_of,
-        corrected_by,
-        missing,
-        remarks,
-        paper,
-    })
-}
-
-/// A required name of a list.
-fn one_of<T: Copy>(
-    reader: &TomlReader,
-    fields: &mut Fields,
-    name: &'static str,
-    all: &[(&'static str, T)],
-) -> Result<T> {
-    let text = fields.text(name)?.ok_or_else(|| fields.missing(name, &format!("{:?}", all[0].0)))?;
-    let found = all.iter().find(|(known, _)| known == text.get_ref()).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let known = unknown(name, text.get_ref(), "there are", all.iter().map(|(known, _)| *known));
-        reader.refuse(text.span().start, known)
-    })
+    read.deployments.into_iter().map(|deployment| deployment.understood(&reader)).collect()
 }
 
 /// Reads the known facts about a mechanism.
-fn basis<'a>(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>, releases: &mut Releases) -> Result<Basis> {
+fn basis(reader: &TomlReader, node: &Spanned<Node>, releases: &mut Releases) -> Result<Basis> {
     let mut fields = Fields::new(reader, node, "account")?;
     let pure = fields.read_each("pure", PurePart::parse)?;
     let epsilon = fields.number("epsilon", "a positive epsilon", |epsilon| *epsilon > 0)?;
@@ -266,7 +220,7 @@ mod tests {
     fn a_deployment_is_read_and_other_forms_are_refused_with_their_line() {
         let read = parse("f", &format!("{HEAD}epsilon = '2.0'\naccount = {{ pure = ['1.1', '0.9x2'] }}\n")).unwrap();
         assert!(matches!(&read[0].basis, Some(Basis::Pure(parts)) if parts.len() == 2));
-        assert_eq!(read[0].printed.shown(), "2.0");
+        assert_eq!(read[0].printed().shown(), "2.0");
         assert_eq!(Headline { rho: Some("1".into()), ..Headline::default() }.shown(), "rho 1");
         assert!(said("epsilom = '2'\n").contains("line 12"));
         assert!(said("account = { pure = ['1'], rho = '2' }\n").contains("unknown field"));

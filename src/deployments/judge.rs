@@ -74,15 +74,20 @@ fn reasons(deployment: &Deployment, rows: &[Row], verdict: Verdict) -> Vec<Strin
     let accuses = |row: &&Row| is_wrong(row) && presumed(row, deployment).is_none();
     let mut reasons: Vec<String> = rows.iter().filter(accuses).map(sentence).collect();
     let agreeing = rows.iter().filter(is_same).count();
-    match (agreeing, verdict) {
-        (0, Verdict::NotEnoughSaid) => {
-            reasons.push("No printed figure can be recomputed: what would be needed is not published.".to_string());
-        }
-        (0, _) => {}
-        (1, _) => reasons.push("One printed figure can be recomputed, and is as printed.".to_string()),
-        (many, _) => reasons.push(format!("{many} printed figures can be recomputed, and are as printed.")),
+    if agreeing == 0 && verdict == Verdict::NotEnoughSaid {
+        reasons.push("No printed figure can be recomputed: what would be needed is not published.".to_string());
     }
+    reasons.extend(agreeing_in_words(agreeing));
     reasons
+}
+
+/// A sentence about the figures that agree; none if there are none.
+pub(super) fn agreeing_in_words(figures: usize) -> Option<String> {
+    match figures {
+        0 => None,
+        1 => Some("One printed figure can be recomputed, and is as printed.".to_string()),
+        many => Some(format!("{many} printed figures can be recomputed, and are as printed.")),
+    }
 }
 
 fn is_wrong(row: &Row) -> bool {
@@ -95,7 +100,8 @@ fn is_wrong(row: &Row) -> bool {
 
 /// The remark about a figure that differs only if something holds that the source does not state.
 fn presumed(row: &Row, deployment: &Deployment) -> Option<String> {
-    let (_, what) = deployment.presumes.iter().find(|(id, _)| *id == row.published.id)?;
+    let mut presumed = deployment.presumes.iter().filter_map(|one| one.split_once(": "));
+    let (_, what) = presumed.find(|(id, _)| *id == row.published.id)?;
     let Row { published, .. } = row;
     row.verdict.is_fault().then(|| {
         let (place, printed, computed) = (&published.place, published.shown(), row.shown());

@@ -1,11 +1,12 @@
 //! Who printed the figures of a deployment: its curator, a paper, or those who wrote its entry in the registry; and for whom the parameters hold.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{error::Result, replication::bundled_toml};
 
 /// Who printed the figures that are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PrintedBy {
     /// A document of the curator.
     Curator,
@@ -18,14 +19,6 @@ pub enum PrintedBy {
 }
 
 impl PrintedBy {
-    /// All of them, by their names in files.
-    pub const ALL: [(&'static str, PrintedBy); 4] = [
-        ("curator", PrintedBy::Curator),
-        ("paper", PrintedBy::Paper),
-        ("second-hand", PrintedBy::SecondHand),
-        ("registry", PrintedBy::Registry),
-    ];
-
     /// The word in files and in JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -48,7 +41,8 @@ impl PrintedBy {
 }
 
 /// For whom the parameters hold: deployments of one group alone are beside each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Group {
     /// A person, a household or a device, with everything that is released.
     Person,
@@ -63,14 +57,8 @@ pub enum Group {
 }
 
 impl Group {
-    /// All of them, by their names in files.
-    pub const ALL: [(&'static str, Group); 5] = [
-        ("person", Group::Person),
-        ("time", Group::Time),
-        ("event", Group::Event),
-        ("other", Group::Other),
-        ("not-stated", Group::NotStated),
-    ];
+    /// All of them.
+    pub const ALL: [Group; 5] = [Group::Person, Group::Time, Group::Event, Group::Other, Group::NotStated];
 
     /// The heading of its panel in a chart, which has less room.
     pub fn in_chart(self) -> &'static str {

@@ -204,8 +204,7 @@ fn of_counts(about: &About, delta: &Delta, digits: u32) -> Result<OnScale> {
     let correct = at_half(account, digits)?;
     let is_guarantee = resolved.queries.iter().any(|query| query.counts.law.is_guarantee());
     if !is_guarantee && resolved.may_be_more_private().is_none() {
-        let (by, as_printed) = (EXACT.to_string(), None);
-        return Ok(OnScale { delta: delta.clone(), epsilon, is_exact: true, as_printed, by, accounts, correct });
+        return Ok(OnScale { accounts, correct, ..OnScale::of_epsilon(delta, epsilon, true) });
     }
     accounts.insert(0, (if is_guarantee { COMPOSED } else { ACCOUNT }.to_string(), epsilon));
     Ok(bounded(delta, accounts, &correct))
@@ -361,15 +360,7 @@ fn of_pair(epsilon: &Rational, own: &Delta, delta: &Delta, digits: u32) -> Resul
     if !holds {
         let by = accounts[0].0.clone();
         let correct = from(0.5, &correct);
-        return Ok(OnScale {
-            delta: delta.clone(),
-            epsilon: None,
-            is_exact: false,
-            as_printed: None,
-            by,
-            accounts,
-            correct,
-        });
+        return Ok(OnScale { by, accounts, correct, ..OnScale::of_epsilon(delta, None, false) });
     }
     let found = bounded(delta, accounts, &correct);
     let is_printed = **own == **delta;
@@ -401,8 +392,7 @@ fn bounded(delta: &Delta, accounts: Vec<(String, Option<Enclosure>)>, correct: &
         Some((by, least)) => (first(least).unwrap_or(by).clone(), Some(from(0.0, least))),
         None => ("no account, as none is finite at this delta".to_string(), None),
     };
-    let correct = from(0.5, correct);
-    OnScale { delta: delta.clone(), epsilon, is_exact: false, as_printed: None, by, accounts, correct }
+    OnScale { by, accounts, correct: from(0.5, correct), ..OnScale::of_epsilon(delta, epsilon, false) }
 }
 
 /// The interval from a number that the truth is never below to the upper end of a bound.

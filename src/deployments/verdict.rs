@@ -28,16 +28,30 @@ impl Verdict {
         Verdict::NotEnoughSaid,
     ];
 
+    /// The word in files, in a sentence about one deployment, and in a count of one and of several.
+    fn row(self) -> [&'static str; 4] {
+        match self {
+            Verdict::Agrees => ["agrees", "agrees", "agrees", "agree"],
+            Verdict::Differs => ["differs", "differs", "differs", "differ"],
+            Verdict::ContradictsItself => {
+                ["contradicts-itself", "contradicts itself", "contradicts itself", "contradict themselves"]
+            }
+            Verdict::EntryContradictsItself => [
+                "entry-contradicts-itself",
+                "the registry's entry contradicts itself",
+                "whose entry in the registry contradicts itself",
+                "whose entries in the registry contradict themselves",
+            ],
+            Verdict::Disproved => ["disproved"; 4],
+            Verdict::NotEnoughSaid => {
+                ["not-enough-said", "cannot be checked", "cannot be checked", "cannot be checked"]
+            }
+        }
+    }
+
     /// The word in tables and in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Agrees => "agrees",
-            Verdict::Differs => "differs",
-            Verdict::ContradictsItself => "contradicts-itself",
-            Verdict::EntryContradictsItself => "entry-contradicts-itself",
-            Verdict::Disproved => "disproved",
-            Verdict::NotEnoughSaid => "not-enough-said",
-        }
+        self.row()[0]
     }
 
     /// The words in a cell of a table.
@@ -50,30 +64,12 @@ impl Verdict {
 
     /// The words in a sentence about `count` deployments.
     pub fn in_words(self, count: usize) -> &'static str {
-        match (self, count) {
-            (Verdict::Agrees, 1) => "agrees",
-            (Verdict::Agrees, _) => "agree",
-            (Verdict::Differs, 1) => "differs",
-            (Verdict::Differs, _) => "differ",
-            (Verdict::ContradictsItself, 1) => "contradicts itself",
-            (Verdict::ContradictsItself, _) => "contradict themselves",
-            (Verdict::EntryContradictsItself, 1) => "whose entry in the registry contradicts itself",
-            (Verdict::EntryContradictsItself, _) => "whose entries in the registry contradict themselves",
-            (Verdict::Disproved, _) => "disproved",
-            (Verdict::NotEnoughSaid, _) => "cannot be checked",
-        }
+        self.row()[if count == 1 { 2 } else { 3 }]
     }
 
     /// The word in a sentence about one deployment.
     pub fn said(self) -> &'static str {
-        match self {
-            Verdict::Agrees => "agrees",
-            Verdict::Differs => "differs",
-            Verdict::ContradictsItself => "contradicts itself",
-            Verdict::EntryContradictsItself => "the registry's entry contradicts itself",
-            Verdict::Disproved => "disproved",
-            Verdict::NotEnoughSaid => "cannot be checked",
-        }
+        self.row()[1]
     }
 
     /// Whether a printed figure is wrong under every assumption: it is disproved, or another one of the same source excludes it.

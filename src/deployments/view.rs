@@ -2,7 +2,7 @@
 
 use super::{
     file::Headline,
-    judge::Judged,
+    judge::{Judged, agreeing_in_words},
     origin::{EntryFacts, Group, PrintedBy, Snapshot},
     registry::{Finding, JudgedEntry},
     scale::OnScale,
@@ -88,7 +88,7 @@ impl From<&Judged> for View {
         ];
         facts.push(("printed by", deployment.printed_by.said().to_string()));
         facts.extend(deployment.registry.iter().map(|file| ("registry", file.clone())));
-        facts.extend(deployment.entry.facts());
+        facts.extend(deployment.entry().facts());
         let snapshot = Snapshot::bundled().ok();
         let entry = snapshot.zip(deployment.registry.as_ref()).map(|(snapshot, file)| snapshot.entry(file));
         View {
@@ -98,9 +98,9 @@ impl From<&Judged> for View {
             per: Some(deployment.per.clone()),
             group: Some(deployment.group),
             printed_by: deployment.printed_by,
-            entry: deployment.entry.clone(),
+            entry: deployment.entry(),
             links: entry.into_iter().chain(deployment.links.iter().cloned()).collect(),
-            printed: deployment.printed.clone(),
+            printed: deployment.printed(),
             scale: judged.scale.clone(),
             verdict: judged.verdict,
             reasons: judged.reasons.clone(),
@@ -171,14 +171,12 @@ impl From<&JudgedEntry> for View {
             .filter(|finding| finding.verdict != Verdict::Agrees)
             .map(|finding| format!("line {}, {}: {}.", finding.line, finding.field, finding.words))
             .collect();
-        match agreeing {
-            0 if reasons.is_empty() => {
-                reasons.push("No printed figure is recomputed: the rules know no calculation of one from the others of this entry.".to_string());
-            }
-            0 => {}
-            1 => reasons.push("One printed figure can be recomputed, and is as printed.".to_string()),
-            many => reasons.push(format!("{many} printed figures can be recomputed, and are as printed.")),
+        if agreeing == 0 && reasons.is_empty() {
+            let why =
+                "No printed figure is recomputed: the rules know no calculation of one from the others of this entry.";
+            reasons.push(why.to_string());
         }
+        reasons.extend(agreeing_in_words(agreeing));
         let text = |field: &str| entry.text(field).map(str::to_string);
         let own = EntryFacts { status: text("status"), date: text("publication_date"), authors: Vec::new() };
         View {

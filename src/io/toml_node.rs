@@ -18,7 +18,7 @@ use crate::{
 pub(crate) type Table = BTreeMap<Spanned<String>, Spanned<Node>>;
 
 /// A value of a TOML file. The digits of a plain number are only in the file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Node {
     /// A quoted text.
     Text(String),
@@ -202,15 +202,6 @@ impl<'a> Fields<'a> {
         match node.get_ref() {
             Node::List(list) => Ok(list.iter().collect()),
             other => Err(self.refuse_field(name, node, format!("must be a list, and not {}", other.name()))),
-        }
-    }
-
-    /// The tables of an array of tables, which may not be given.
-    pub(crate) fn tables(&mut self, name: &'static str) -> Result<&'a [Spanned<Node>]> {
-        let Some(node) = self.take(name) else { return Ok(&[]) };
-        match node.get_ref() {
-            Node::List(list) => Ok(list),
-            other => Err(self.refuse_field(name, node, format!("must be a list of tables, and not {}", other.name()))),
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
 use crate::{error::Error, numeric::Enclosure};
 
 /// The published values of one paper.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Paper {
     /// Its key on the command line.
     pub paper: String,

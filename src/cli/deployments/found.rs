@@ -99,7 +99,7 @@ impl Found {
             return vec![(None, self.views.iter().collect())];
         }
         let of = |group: Group| self.views.iter().filter(|view| view.group == Some(group)).collect::<Vec<_>>();
-        let all = Group::ALL.into_iter().map(|(_, group)| (Some(group.heading()), of(group)));
+        let all = Group::ALL.into_iter().map(|group| (Some(group.heading()), of(group)));
         all.filter(|(_, views)| !views.is_empty()).collect()
     }
 
@@ -199,8 +199,7 @@ pub(super) fn object(view: &View) -> Value {
     object["entry_date"] = json!(view.entry.date);
     object["entry_authors"] = json!(view.entry.authors);
     object["per"] = json!(view.per);
-    object["group"] =
-        json!(view.group.and_then(|group| Group::ALL.iter().find(|(_, known)| *known == group)).map(|(name, _)| *name));
+    object["group"] = json!(view.group);
     object["links"] = json!(view.links);
     object["printed"] =
         json!({ "epsilon": view.printed.epsilon, "delta": view.printed.delta, "rho": view.printed.rho });
