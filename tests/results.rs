@@ -194,9 +194,9 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
         let printed = paper.values.iter().filter(is_printed).count();
         assert_eq!(count(&paper.paper, 1), printed);
         assert_eq!((2..10).map(|column| count(&paper.paper, column)).sum::<usize>(), printed);
-        assert_eq!(count(&paper.paper, 9), paper.values.iter().filter(|value| value.is_circular).count());
+        assert_eq!(count(&paper.paper, 9), paper.values.iter().filter(|value| value.remarks.is_circular).count());
         // A value with a recorded erratum does not agree; one that agrees as read, or rounded, may do without.
-        let errata = paper.values.iter().filter(|value| value.erratum.is_some()).count();
+        let errata = paper.values.iter().filter(|value| value.remarks.erratum.is_some()).count();
         let [as_read, wrong] =
             [(3..4), (4..8)].map(|columns| columns.map(|column| count(&paper.paper, column)).sum::<usize>());
         assert!(wrong <= errata && errata <= wrong + as_read, "{}: {wrong} wrong, {errata} errata", paper.paper);

@@ -879,7 +879,7 @@ fn every_published_row_is_explained() {
     for row in &rows {
         assert!(!row.is_unexplained(), "{}: {:?}", row.published.id, row.computed);
         let is_right = matches!(row.verdict, verdict::Verdict::Agrees | verdict::Verdict::NeedsData);
-        assert_eq!(row.published.erratum.is_some(), !is_right, "{}", row.published.id);
+        assert_eq!(row.published.remarks.erratum.is_some(), !is_right, "{}", row.published.id);
     }
     let verdict = |id: &str| rows.iter().find(|row| row.published.id == id).map(|row| row.verdict);
     assert_eq!(verdict("table-5-risk-prior-1-864"), Some(verdict::Verdict::Agrees));

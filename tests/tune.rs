@@ -227,7 +227,7 @@ fn every_published_value_about_safetab_is_judged_and_what_differs_is_explained()
             let id = &row.published.id;
             assert!(!row.is_unexplained(), "{id}: {}", row.computed.shown(8));
             assert!(
-                row.verdict != Verdict::Agrees || row.published.erratum.is_none(),
+                row.verdict != Verdict::Agrees || row.published.remarks.erratum.is_none(),
                 "{id} agrees, and has an erratum"
             );
             assert!(row.verdict != Verdict::Undecided, "{id}");

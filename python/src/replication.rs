@@ -50,7 +50,7 @@ fn row_of<'py>(py: Python<'py>, paper: &str, row: Row) -> PyResult<Bound<'py, Py
         }
     }
     dict.set_item("verdict", row.verdict.word())?;
-    dict.set_item("note", &row.published.note)?;
-    dict.set_item("erratum", &row.published.erratum)?;
+    dict.set_item("note", &row.published.remarks.note)?;
+    dict.set_item("erratum", &row.published.remarks.erratum)?;
     Ok(dict)
 }

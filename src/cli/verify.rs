@@ -290,17 +290,17 @@ fn row_json(paper: &str, row: &Row) -> Value {
         "computed_is": row.computed.is(),
         "difference": row.difference().map(|difference| difference.to_json()),
         "compute": row.published.asked(),
-        "note": row.published.note,
-        "erratum": row.published.erratum,
+        "note": row.published.remarks.note,
+        "erratum": row.published.remarks.erratum,
         "fault": row.fault(paper),
-        "chosen": row.published.chosen,
+        "chosen": row.published.remarks.chosen,
         "printed_by": row.printed_by.as_ref().map(shown),
-        "readings": (row.published.readings.iter().zip(&row.readings))
+        "readings": (row.published.remarks.readings.iter().zip(&row.readings))
             .map(|(reading, (value, verdict))| {
                 json!({ "as": reading.words, "computed": shown(value), "verdict": verdict.word() })
             })
             .collect::<Value>(),
-        "beside": (row.published.beside.iter().zip(&row.beside))
+        "beside": (row.published.remarks.beside.iter().zip(&row.beside))
             .map(|(beside, value)| json!({ "as": beside.words, "computed": shown(value) }))
             .collect::<Value>(),
     })
@@ -381,7 +381,8 @@ fn put(page: &mut Page, section: &Section) {
             _ => None,
         };
         let erratum = if row.verdict == Verdict::Agrees { "erratum, although it agrees," } else { "erratum" };
-        let remarks = [("note", &row.published.note), ("needed", &needed), (erratum, &row.published.erratum)];
+        let remarks =
+            [("note", &row.published.remarks.note), ("needed", &needed), (erratum, &row.published.remarks.erratum)];
         for (kind, remark) in remarks {
             if let Some(remark) = remark {
                 let text = format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place);
@@ -389,7 +390,9 @@ fn put(page: &mut Page, section: &Section) {
             }
         }
         let mut sentences = row.sentences();
-        if !sentences.is_empty() && [&row.published.note, &row.published.erratum].iter().all(|text| text.is_none()) {
+        if !sentences.is_empty()
+            && [&row.published.remarks.note, &row.published.remarks.erratum].iter().all(|text| text.is_none())
+        {
             sentences[0] = format!("\non {} ({}): {}", row.published.id, row.published.place, sentences[0]);
         }
         sentences.into_iter().for_each(|sentence| page.text(format!("{sentence}\n")));

@@ -54,7 +54,7 @@ fn verdict(rows: &[Row], deployment: &Deployment) -> Verdict {
         PrintedBy::Registry => Verdict::EntryContradictsItself,
         PrintedBy::Curator | PrintedBy::Paper | PrintedBy::SecondHand => Verdict::ContradictsItself,
     };
-    let of_row = |row: &Row| match (row.verdict, row.published.same_source) {
+    let of_row = |row: &Row| match (row.verdict, row.published.remarks.same_source) {
         (OfRow::Disproved, _) => Some(Verdict::Disproved),
         (OfRow::Differs, true) => Some(contradiction),
         (OfRow::Differs | OfRow::HypothesisMissing | OfRow::NotOfTheStatedModel, false) => Some(Verdict::Differs),
@@ -112,12 +112,12 @@ fn presumed(row: &Row, deployment: &Deployment) -> Option<String> {
 /// The printed figure, the computed one, and the argument.
 fn sentence(row: &Row) -> String {
     let Row { published, verdict, .. } = row;
-    let word = match (verdict, published.same_source) {
+    let word = match (verdict, published.remarks.same_source) {
         (OfRow::Differs, true) => "contradicts itself",
         (OfRow::Misprint, _) => "a slip outside of the privacy parameters",
         (verdict, _) => verdict.word(),
     };
-    let argument = published.erratum.as_ref().map_or_else(String::new, |why| format!(" {why}"));
+    let argument = published.remarks.erratum.as_ref().map_or_else(String::new, |why| format!(" {why}"));
     format!("{}: printed {}, computed {}: {word}.{argument}", published.place, published.shown(), row.shown())
 }
 

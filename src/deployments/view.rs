@@ -123,7 +123,7 @@ impl EntryFacts {
 
 impl Check {
     fn of_row(row: &Row) -> Check {
-        let notes = row.published.note.iter().cloned().chain(row.sentences());
+        let notes = row.published.remarks.note.iter().cloned().chain(row.sentences());
         let how = std::iter::once(row.published.asked_in_words()).chain(notes);
         Check {
             what: row.published.place.clone(),

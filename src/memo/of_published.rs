@@ -118,8 +118,8 @@ fn statement(rows: &[Row]) -> Vec<String> {
 
 /// The erratum of a row, its note, and what else was computed.
 fn remarks(row: &Row) -> Option<Vec<String>> {
-    let erratum = row.published.erratum.as_ref().map(|erratum| format!("Erratum: {}", erratum.trim()));
-    let note = row.published.note.as_ref().map(|note| note.trim().to_string());
+    let erratum = row.published.remarks.erratum.as_ref().map(|erratum| format!("Erratum: {}", erratum.trim()));
+    let note = row.published.remarks.note.as_ref().map(|note| note.trim().to_string());
     let said: Vec<String> = erratum.into_iter().chain(row.sentences()).chain(note).collect();
     (!said.is_empty()).then(|| vec![row.published.id.clone(), said.join(" ")])
 }

@@ -6,7 +6,7 @@ use rug::Rational;
 
 use super::{bundled::PAPERS, published_file};
 pub use super::{
-    published_value::{Beside, Compute, Paper, Published},
+    published_value::{Beside, Compute, Paper, Published, Remarks},
     unit::Unit,
 };
 use crate::{

@@ -30,17 +30,6 @@ pub(super) struct Parts {
     pub values: Vec<Spanned<Node>>,
 }
 
-/// The fields of the lines before the table.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Head {
-    paper: Option<Spanned<String>>,
-    title: Option<String>,
-    release: Option<Spanned<String>>,
-    decimal: Option<Spanned<String>>,
-    settings: Option<Spanned<String>>,
-}
-
 /// The columns of a value itself.
 const OF_VALUE: &[&str] =
     &["id", "place", "printed", "unit", "circular", "note", "erratum", "fault", "fault-kind", "chosen"];
@@ -66,35 +55,32 @@ pub(super) fn read(text: &str, file: &str) -> Result<Parts> {
         }
     }
     Error::of_all(wrong)?;
-    let stem = Path::new(file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    Ok(Parts {
-        paper: head.paper.unwrap_or_else(|| Spanned::new(0..0, stem.clone())),
-        title: head.title.unwrap_or(stem),
-        release: head.release,
-        decimal: head.decimal,
-        settings: head.settings,
-        values,
-    })
+    Ok(Parts { values, ..head })
 }
 
-/// The fields of the first lines, and the start of the table. Other comments are skipped.
-fn head(reader: &TomlReader, text: &str, file: &str) -> Result<(Head, usize)> {
+/// The fields of the first lines, and the start of the table; the name of the file stands for `paper` and `title`. Other comments are skipped.
+fn head(reader: &TomlReader, text: &str, file: &str) -> Result<(Parts, usize)> {
     let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     // Blanks keep every byte at its place, so that errors name lines and columns of the file.
     let mut toml = " ".repeat(start);
+    let mut absent = vec!["paper", "title"];
     for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
         if !line.starts_with('#') && !line.trim().is_empty() {
             break;
         }
         let said = line.trim_start_matches('#').trim_start();
-        let names = |name: &str| said.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
-        if ["paper", "title", "release", "decimal", "settings"].into_iter().any(names) {
+        let names = |name: &&str| said.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
+        if let Some(name) = ["paper", "title", "release", "decimal", "settings"].into_iter().find(names) {
+            absent.retain(|other| *other != name);
             toml += &line.replacen('#', " ", 1);
         } else {
             toml.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         }
         start += line.len();
     }
+    let stem = Path::new(file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let stem = toml::Value::String(stem).to_string();
+    toml.extend(absent.into_iter().map(|name| format!("\n{name} = {stem}")));
     let head = TomlReader::new(file, &toml).toml()?;
     if start >= text.len() {
         return Err(reader.refuse_file("has no table: expected columns such as id, place, printed, unit, kind"));

@@ -30,11 +30,11 @@ use super::{
     fit, own_inputs,
     printed::{self, DecimalMark, Printed},
     published_csv::{self, Parts},
-    published_value::{Beside, Compute, Paper, Published},
+    published_value::{Beside, Compute, Paper, Published, Remarks},
     registry,
     safetab::settings::PrintedSettings,
     unit::Unit,
-    verdict::FaultKind,
+    verdict::Verdict,
 };
 use crate::{
     error::{Error, Result, unknown},
@@ -104,12 +104,13 @@ fn paper_of(reader: &TomlReader, head: Parts, file: &str, is_bundled: bool) -> R
     };
     let decimal = head.decimal.as_ref().map(|name| decimal_mark(reader, name)).transpose()?.unwrap_or_default();
     let settings = head.settings.as_ref().map(|name| settings(reader, name)).transpose()?;
-    let head_of_values = ValuesHead { own, releases, decimal, is_bundled, settings: settings.clone() };
-    let (read, releases) = values_of(reader, &head.values, head_of_values)?;
+    let values = ValueReader::new(reader, releases);
+    let values = ValueReader { own, decimal, is_bundled, settings: settings.clone(), ..values };
+    let (values, releases) = values.read(&head.values)?;
     Ok(Paper {
         paper: head.paper.into_inner(),
         title: head.title,
-        values: read,
+        values,
         file: file.to_string(),
         is_bundled,
         settings,
@@ -124,37 +125,13 @@ fn settings(reader: &TomlReader, name: &Spanned<String>) -> Result<String> {
     Ok(name.get_ref().clone())
 }
 
-/// What the lines before the values say.
-struct ValuesHead {
-    own: Option<Arc<Release>>,
-    releases: Releases,
-    decimal: DecimalMark,
-    is_bundled: bool,
-    settings: Option<String>,
-}
-
-/// The values of a list of tables, and the releases known then. All errors are reported together.
-fn values_of<'a>(
-    reader: &'a TomlReader<'a>,
-    nodes: &'a [Spanned<Node>],
-    head: ValuesHead,
-) -> Result<(Vec<Published>, Releases)> {
-    let ValuesHead { own, releases, decimal, is_bundled, settings } = head;
-    let (ids, wrong) = (BTreeSet::new(), Vec::new());
-    let mut values = ValueReader { reader, own, releases, is_bundled, decimal, settings, ids, wrong };
-    let read: Vec<Published> = nodes.iter().filter_map(|node| values.value(node)).collect();
-    Error::of_all(values.wrong)?;
-    Ok((read, values.releases))
-}
-
 /// The values of a table of another file that comes with the program: a deployment.
 pub(crate) fn bundled_values<'a>(
     reader: &'a TomlReader<'a>,
     nodes: &'a [Spanned<Node>],
     releases: Releases,
 ) -> Result<(Vec<Published>, Releases)> {
-    let head = ValuesHead { own: None, releases, decimal: DecimalMark::Point, is_bundled: true, settings: None };
-    values_of(reader, nodes, head)
+    ValueReader::new(reader, releases).read(nodes)
 }
 
 fn decimal_mark(reader: &TomlReader, name: &Spanned<String>) -> Result<DecimalMark> {
@@ -166,11 +143,6 @@ fn decimal_mark(reader: &TomlReader, name: &Spanned<String>) -> Result<DecimalMa
             Err(reader.refuse(name.span().start, why))
         }
     }
-}
-
-/// An error about the printed text.
-fn refuse_printed(reader: &TomlReader, node: &Spanned<Node>, why: String) -> Error {
-    reader.refuse(node.span().start, format!("printed: {why}"))
 }
 
 /// The context shared by the values of a file, and the errors found.
@@ -186,6 +158,19 @@ struct ValueReader<'a> {
 }
 
 impl<'a> ValueReader<'a> {
+    /// A reader of values that come with the program, in a file without a release of its own.
+    fn new(reader: &'a TomlReader<'a>, releases: Releases) -> Self {
+        let (is_bundled, decimal, ids, wrong) = (true, DecimalMark::Point, BTreeSet::new(), Vec::new());
+        ValueReader { reader, own: None, releases, is_bundled, decimal, settings: None, ids, wrong }
+    }
+
+    /// The values of a list of tables, and the releases known then. All errors are reported together.
+    fn read(mut self, nodes: &'a [Spanned<Node>]) -> Result<(Vec<Published>, Releases)> {
+        let read = nodes.iter().filter_map(|node| self.value(node)).collect();
+        Error::of_all(self.wrong)?;
+        Ok((read, self.releases))
+    }
+
     /// The result if it was read; an error is recorded.
     fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.wrong.push(error)).ok()
@@ -208,7 +193,7 @@ impl<'a> ValueReader<'a> {
         let place = self.needed(&mut fields, "place", "\"Table 1\"");
         let printed = self.keep(fields.node("printed").ok_or_else(|| fields.missing("printed", "\"10.13\"")));
         let unit_name = self.needed(&mut fields, "unit", "\"nats\"");
-        let unit = unit_name.as_ref().and_then(|name| self.keep(self.unit(name)));
+        let unit = unit_name.as_ref().and_then(|name| self.keep(self.one_of(("unit", "unit"), name, Unit::ALL)));
         let compute =
             fields.node("compute").ok_or_else(|| fields.missing("compute", "{ kind = \"epsilon\", delta = 1e-10 }"));
         let compute = self.keep(compute).and_then(|node| {
@@ -221,7 +206,7 @@ impl<'a> ValueReader<'a> {
         }
         let understood = printed.zip(unit);
         let understood = understood.and_then(|(node, unit)| self.keep(self.printed(node, unit, compute.as_ref())));
-        let more = self.more(&mut fields);
+        let remarks = self.remarks(&mut fields);
         if self.wrong.len() == before {
             self.keep(fields.finish());
         }
@@ -229,8 +214,6 @@ impl<'a> ValueReader<'a> {
             return None;
         }
         let (printed, Printed { stated, digits, .. }) = understood?;
-        let More { note, erratum, fault, fault_kind, chosen, is_circular, same_source, printed_by, readings, beside } =
-            more?;
         Some(Published {
             id: id?,
             place: place?.into_inner(),
@@ -238,17 +221,8 @@ impl<'a> ValueReader<'a> {
             stated,
             digits,
             unit: unit?,
-            is_circular,
-            same_source,
             compute: compute?,
-            note,
-            erratum,
-            fault,
-            fault_kind,
-            chosen,
-            printed_by,
-            readings,
-            beside,
+            remarks,
             line: self.reader.line(node.span().start),
         })
     }
@@ -267,32 +241,22 @@ impl<'a> ValueReader<'a> {
     }
 
     /// The optional fields of a value.
-    fn more(&mut self, fields: &mut Fields<'a>) -> Option<More> {
+    fn remarks(&mut self, fields: &mut Fields<'a>) -> Remarks {
         let text = |text: Option<Spanned<String>>| text.map(Spanned::into_inner);
-        let [note, erratum] = ["note", "erratum"].map(|name| self.keep(fields.text(name).map(text)));
-        let [fault, chosen] = ["fault", "chosen"].map(|name| self.keep(self.said(fields, name)));
-        let kind = self.keep(fields.text("fault-kind"))?;
-        let [is_circular, same_source] = ["circular", "same-source"].map(|name| self.keep(fields.flag(name)));
+        let [note, erratum] = ["note", "erratum"].map(|name| self.keep(fields.text(name).map(text)).flatten());
+        let [fault, chosen] = ["fault", "chosen"].map(|name| self.keep(self.said(fields, name)).flatten());
+        let kind = self.keep(fields.text("fault-kind")).flatten();
+        let [is_circular, same_source] =
+            ["circular", "same-source"].map(|name| self.keep(fields.flag(name)).unwrap_or_default());
         let printed_by = fields.node("printed_by").map(|node| self.compute(node, "printed_by")).transpose();
-        let printed_by = self.keep(printed_by);
-        let given = (matches!(erratum, Some(Some(_))), matches!(printed_by, Some(Some(_))));
-        let fault_kind = self.keep(kind.map(|name| self.fault_kind(&name, given)).transpose());
+        let printed_by = self.keep(printed_by).flatten();
+        let given = (erratum.is_some(), printed_by.is_some());
+        let fault_kind = kind.and_then(|name| self.keep(self.fault_kind(&name, given)));
         let [readings, beside] = ["readings", "beside"].map(|name| {
             let found = self.beside(fields, name);
-            self.keep(found)
+            self.keep(found).unwrap_or_default()
         });
-        Some(More {
-            note: note?,
-            erratum: erratum?,
-            fault: fault?,
-            fault_kind: fault_kind?,
-            chosen: chosen?,
-            is_circular: is_circular?,
-            same_source: same_source?,
-            printed_by: printed_by?,
-            readings: readings?,
-            beside: beside?,
-        })
+        Remarks { note, erratum, fault, fault_kind, chosen, is_circular, same_source, printed_by, readings, beside }
     }
 
     /// An optional text that must not be empty.
@@ -306,17 +270,14 @@ impl<'a> ValueReader<'a> {
     }
 
     /// What a text is where it is not simply wrong: it needs its reason, and a figure its own computation.
-    fn fault_kind(&self, name: &Spanned<String>, (has_erratum, has_printed_by): (bool, bool)) -> Result<FaultKind> {
-        let refuse = |why: String| self.reader.refuse(name.span().start, format!("fault-kind: {why}"));
-        let known = || FaultKind::ALL.iter().map(|(known, _)| *known);
-        let found = FaultKind::ALL.iter().find(|(known, _)| known == name.get_ref()).map(|(_, kind)| *kind);
-        match found {
-            None => Err(refuse(unknown("kind of fault", name.get_ref(), "there are", known()))),
-            Some(_) if !has_erratum => Err(refuse("needs an erratum: the reason, in words".to_string())),
-            Some(FaultKind::NotOfTheStatedModel) if !has_printed_by => {
-                Err(refuse("needs printed_by: the computation of which the text is right".to_string()))
+    fn fault_kind(&self, name: &Spanned<String>, (has_erratum, has_printed_by): (bool, bool)) -> Result<Verdict> {
+        let refuse = |why: &str| self.reader.refuse(name.span().start, format!("fault-kind: {why}"));
+        match self.one_of(("fault-kind", "kind of fault"), name, &Verdict::OF_EXPLAINED_FAULTS)? {
+            _ if !has_erratum => Err(refuse("needs an erratum: the reason, in words")),
+            Verdict::NotOfTheStatedModel if !has_printed_by => {
+                Err(refuse("needs printed_by: the computation of which the text is right"))
             }
-            Some(kind) => Ok(kind),
+            kind => Ok(kind),
         }
     }
 
@@ -338,18 +299,23 @@ impl<'a> ValueReader<'a> {
         Ok(all)
     }
 
-    fn unit(&self, name: &Spanned<String>) -> Result<Unit> {
-        let known = || Unit::ALL.iter().map(|(known, _)| *known);
-        let unit = Unit::ALL.iter().find(|(known, _)| known == name.get_ref()).map(|(_, unit)| *unit);
-        unit.ok_or_else(|| {
-            let why = format!("unit: {}", unknown("unit", name.get_ref(), "there are", known()));
-            self.reader.refuse(name.span().start, why)
+    /// The value of a name; `what` is the kind of thing that it names.
+    fn one_of<T: Copy>(
+        &self,
+        (field, what): (&str, &str),
+        name: &Spanned<String>,
+        all: &[(&'static str, T)],
+    ) -> Result<T> {
+        let found = all.iter().find(|(known, _)| known == name.get_ref()).map(|(_, value)| *value);
+        found.ok_or_else(|| {
+            let why = unknown(what, name.get_ref(), "there are", all.iter().map(|(known, _)| *known));
+            self.reader.refuse(name.span().start, format!("{field}: {why}"))
         })
     }
 
     /// The text as printed, and its meaning.
     fn printed(&self, node: &Spanned<Node>, unit: Unit, compute: Option<&Compute>) -> Result<(String, Printed)> {
-        let refuse = |why: String| refuse_printed(self.reader, node, why);
+        let refuse = |why: String| self.reader.refuse(node.span().start, format!("printed: {why}"));
         let (text, mark) = match node.get_ref() {
             Node::Text(text) => (text.trim().to_string(), self.decimal),
             // A plain number of TOML has a point, whichever mark the document uses.
@@ -408,18 +374,4 @@ impl<'a> ValueReader<'a> {
         }
         Ok(Compute::Claim(of, claim))
     }
-}
-
-/// The optional fields of a value.
-struct More {
-    note: Option<String>,
-    erratum: Option<String>,
-    fault: Option<String>,
-    fault_kind: Option<FaultKind>,
-    chosen: Option<String>,
-    is_circular: bool,
-    same_source: bool,
-    printed_by: Option<Compute>,
-    readings: Vec<Beside>,
-    beside: Vec<Beside>,
 }

@@ -4,7 +4,7 @@ use rug::Rational;
 use serde_json::{Map, Value};
 
 use super::{
-    account_claims::AccountClaim, claims::Claim, printed::Stated, registry::Kind, unit::Unit, verdict::FaultKind,
+    account_claims::AccountClaim, claims::Claim, printed::Stated, registry::Kind, unit::Unit, verdict::Verdict,
 };
 use crate::{error::Error, numeric::Enclosure};
 
@@ -42,13 +42,17 @@ pub struct Published {
     pub digits: u32,
     /// The kind of number, and how to read it.
     pub unit: Unit,
-    /// Whether the file from which the release was built has the value, so that agreement is no evidence.
-    pub is_circular: bool,
-    /// Whether the source of the printed value prints every number of the computation as well, so that a difference is a contradiction of
-    /// the source with itself.
-    pub same_source: bool,
     /// The computation of the value.
     pub compute: Compute,
+    /// The remarks of the file on it, which decide how a difference is judged.
+    pub remarks: Remarks,
+    /// The line of the file at which the value begins.
+    pub line: usize,
+}
+
+/// The remarks on a value.
+#[derive(Clone, Debug, Default)]
+pub struct Remarks {
     /// A remark for the reader.
     pub note: Option<String>,
     /// The reason why the printed value is wrong, for a row that is known to differ.
@@ -56,9 +60,14 @@ pub struct Published {
     /// The fault that the value shows, a key that several values can share; the value's own if it is absent.
     pub fault: Option<String>,
     /// What the text is where it is not simply wrong.
-    pub fault_kind: Option<FaultKind>,
+    pub fault_kind: Option<Verdict>,
     /// What the text does not say and the test chose, such as a margin or a tolerance: such a test disproves nothing.
     pub chosen: Option<String>,
+    /// Whether the file from which the release was built has the value, so that agreement is no evidence.
+    pub is_circular: bool,
+    /// Whether the source of the printed value prints every number of the computation as well, so that a difference is a contradiction of
+    /// the source with itself.
+    pub same_source: bool,
     /// Another computation that gives the printed value or comes close to it: presumably what the paper computed
     /// instead.
     pub printed_by: Option<Compute>,
@@ -66,8 +75,6 @@ pub struct Published {
     pub readings: Vec<Beside>,
     /// Other numbers that the remarks mention; they do not affect the verdict.
     pub beside: Vec<Beside>,
-    /// The line of the file at which the value begins.
-    pub line: usize,
 }
 
 /// Another computation with its description.

@@ -232,7 +232,7 @@ fn differences(rows: &[Row]) -> Vec<Block> {
 /// The reason why a row differs, in words; a difference explained by a reading needs none.
 fn why(row: &Row) -> String {
     let unknown = if row.is_unexplained() { "Not explained." } else { "" };
-    row.published.erratum.clone().unwrap_or_else(|| unknown.to_string())
+    row.published.remarks.erratum.clone().unwrap_or_else(|| unknown.to_string())
 }
 
 fn missing(rows: &[Row]) -> Vec<Block> {
@@ -256,7 +256,7 @@ fn rows_of(rows: &[Row], verdict: Verdict) -> Vec<Block> {
         let Published { id, place, .. } = &row.published;
         let asked = row.published.asked_in_words();
         table.push([id.clone(), place.clone(), asked, row.published.shown(), row.shown()]);
-        let said: Vec<String> = row.published.note.iter().cloned().chain(row.sentences()).collect();
+        let said: Vec<String> = row.published.remarks.note.iter().cloned().chain(row.sentences()).collect();
         if !said.is_empty() {
             notes.push(format!("{}: {}", line(id), line(&said.join(" "))));
         }

@@ -53,6 +53,13 @@ impl Verdict {
         Verdict::NotPrinted,
     ];
 
+    /// What a text can be where it is not simply wrong, by its name in files.
+    pub const OF_EXPLAINED_FAULTS: [(&'static str, Verdict); 3] = [
+        ("misprint", Verdict::Misprint),
+        ("hypothesis-missing", Verdict::HypothesisMissing),
+        ("not-of-the-stated-model", Verdict::NotOfTheStatedModel),
+    ];
+
     /// The word in tables and in JSON, the words of one value and of several, and the order of faults.
     fn row(self) -> (&'static str, &'static str, &'static str, u8) {
         match self {
@@ -91,35 +98,6 @@ impl Verdict {
     /// The order of faults, the gravest last; 0 for none. A fault that several values show is counted with its gravest.
     pub fn gravity(self) -> u8 {
         self.row().3
-    }
-}
-
-/// What a text is said to be where it is not simply wrong: the key `fault-kind` of a published value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// A slip, of which what was meant is plain.
-    Misprint,
-    /// A hypothesis is left out under which the statement holds.
-    HypothesisMissing,
-    /// A text about a figure that is right of itself; its computation, `printed_by`, has to give the printed text.
-    NotOfTheStatedModel,
-}
-
-impl FaultKind {
-    /// All of them, by their names in files.
-    pub const ALL: [(&'static str, FaultKind); 3] = [
-        ("misprint", FaultKind::Misprint),
-        ("hypothesis-missing", FaultKind::HypothesisMissing),
-        ("not-of-the-stated-model", FaultKind::NotOfTheStatedModel),
-    ];
-
-    /// The verdict that it gives.
-    pub fn verdict(self) -> Verdict {
-        match self {
-            FaultKind::Misprint => Verdict::Misprint,
-            FaultKind::HypothesisMissing => Verdict::HypothesisMissing,
-            FaultKind::NotOfTheStatedModel => Verdict::NotOfTheStatedModel,
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     printed::Stated,
     published::{Compute, Paper, Published, Unit},
     registry,
-    verdict::{Computed, FaultKind, Verdict},
+    verdict::{Computed, Verdict},
 };
 use crate::{
     error::{Error, Result},
@@ -65,14 +65,14 @@ impl Row {
             | Verdict::NotOfTheStatedModel
             | Verdict::Differs
             | Verdict::Disproved
-            | Verdict::Undecided => self.published.erratum.is_none(),
+            | Verdict::Undecided => self.published.remarks.erratum.is_none(),
         }
     }
 
     /// The key of the fault that it shows: its own if it names none; `None` if it shows none.
     pub fn fault(&self, paper: &str) -> Option<String> {
         let own = || format!("{paper}/{}", self.published.id);
-        self.verdict.is_fault().then(|| self.published.fault.clone().unwrap_or_else(own))
+        self.verdict.is_fault().then(|| self.published.remarks.fault.clone().unwrap_or_else(own))
     }
 
     /// To how many digits a printed bound holds that the number misses.
@@ -119,7 +119,7 @@ impl Row {
             _ => format!("It holds to {digits} digits."),
         }));
         all.extend(
-            (self.published.chosen.as_ref())
+            (self.published.remarks.chosen.as_ref())
                 .map(|chosen| format!("Chosen for this test, and not by the text: {chosen}.")),
         );
         all.extend(self.is_not_decided_by_bound().then(|| {
@@ -129,11 +129,11 @@ impl Row {
             (self.verdict == Verdict::Circular).then(|| "Circular: the source of the bundled release.".to_string()),
         );
         all.extend(self.printed_by.as_ref().map(|value| format!("That computation gives {}.", value.shown(8))));
-        for (reading, (value, verdict)) in self.published.readings.iter().zip(&self.readings) {
+        for (reading, (value, verdict)) in self.published.remarks.readings.iter().zip(&self.readings) {
             let word = verdict.word();
             all.push(format!("Read as {}: {}, {word}.", reading.words, value.shown(self.digits())));
         }
-        for (beside, value) in self.published.beside.iter().zip(&self.beside) {
+        for (beside, value) in self.published.remarks.beside.iter().zip(&self.beside) {
             all.push(format!("Beside it, {}: {}.", beside.words, value.shown(8)));
         }
         all
@@ -157,8 +157,8 @@ pub fn verify_with(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>> 
 
 /// All computations of a row, its own first.
 fn asked(published: &Published) -> impl Iterator<Item = &Compute> {
-    let others = published.readings.iter().chain(&published.beside).map(|beside| &beside.compute);
-    std::iter::once(&published.compute).chain(published.printed_by.as_ref()).chain(others)
+    let others = published.remarks.readings.iter().chain(&published.remarks.beside).map(|beside| &beside.compute);
+    std::iter::once(&published.compute).chain(published.remarks.printed_by.as_ref()).chain(others)
 }
 
 /// A computation, and the first row that needs it.
@@ -254,17 +254,19 @@ fn shared_by(published: &Published, what: &Compute) -> Option<String> {
 
 /// Judges a value by the results of its computations, in the order of [`asked`].
 fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result<Row> {
-    let is_beside = |position: usize| position > usize::from(published.printed_by.is_some()) + published.readings.len();
+    let is_beside = |position: usize| {
+        position > usize::from(published.remarks.printed_by.is_some()) + published.remarks.readings.len()
+    };
     // A number beside a value has its own unit.
     let mut answers = (asked(published).zip(answers).enumerate())
         .map(|(position, (what, answer))| if is_beside(position) { answer } else { in_unit(answer, what, published) });
     let missing = || Error::fault(format!("the row {} has a computation without an answer", published.id));
     let computed = answers.next().ok_or_else(missing)?;
     let mut verdict = judge(published, &computed)?;
-    let printed_by = published.printed_by.as_ref().map(|_| answers.next().ok_or_else(missing)).transpose()?;
+    let printed_by = published.remarks.printed_by.as_ref().map(|_| answers.next().ok_or_else(missing)).transpose()?;
     verdict = of_fault(published, verdict, printed_by.as_ref())?;
     let mut readings = Vec::new();
-    for _ in &published.readings {
+    for _ in &published.remarks.readings {
         let value = answers.next().ok_or_else(missing)?;
         let of_reading = judge(published, &value)?;
         if of_reading == Verdict::Agrees
@@ -291,10 +293,10 @@ fn of_fault(published: &Published, verdict: Verdict, printed_by: Option<&Compute
         }
         Some(_) | None => false,
     };
-    Ok(match published.fault_kind {
-        Some(FaultKind::NotOfTheStatedModel) if !is_given => verdict,
-        Some(kind) => kind.verdict(),
-        None if published.chosen.is_some() => Verdict::Differs,
+    Ok(match published.remarks.fault_kind {
+        Some(Verdict::NotOfTheStatedModel) if !is_given => verdict,
+        Some(kind) => kind,
+        None if published.remarks.chosen.is_some() => Verdict::Differs,
         None => verdict,
     })
 }
@@ -342,7 +344,7 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
         Computed::Value(value) => published.stated.judge(value),
         Computed::Bounded(bounded) => published.stated.judge_by_bound(bounded),
     };
-    Ok(if verdict == Verdict::Agrees && published.is_circular { Verdict::Circular } else { verdict })
+    Ok(if verdict == Verdict::Agrees && published.remarks.is_circular { Verdict::Circular } else { verdict })
 }
 
 /// The number of rows with each verdict, in the order of [`Verdict::ALL`].
@@ -370,9 +372,10 @@ mod tests {
     #[test]
     fn unprinted_values_are_not_counted_and_circular_ones_are_marked() {
         let paper = published::papers(&["census-2020".to_string()]).unwrap().remove(0);
-        let mut rows = paper.values.iter().filter(|value| value.is_circular || value.stated == Stated::NotPrinted);
+        let mut rows =
+            paper.values.iter().filter(|value| value.remarks.is_circular || value.stated == Stated::NotPrinted);
         let (value, none) =
-            (rows.find(|value| value.is_circular).unwrap(), Computed::Value(Enclosure::double(1.5, 60)));
+            (rows.find(|value| value.remarks.is_circular).unwrap(), Computed::Value(Enclosure::double(1.5, 60)));
         let exact = Computed::Value(Enclosure::rational(&parse(&value.printed).unwrap(), 200));
         let verdict = |value, computed| judge(value, computed).unwrap();
         assert_eq!((verdict(value, &exact), verdict(value, &none)), (Verdict::Circular, Verdict::Differs));
