@@ -46,7 +46,7 @@ pub(in crate::safetab) struct CountryLevel {
     noise: [CountNoise; 3],
     /// The tables, from the coarsest, by their indices.
     pub(in crate::safetab) tables: Vec<usize>,
-    thresholds: Vec<i64>,
+    pub(in crate::safetab) thresholds: Vec<i64>,
     /// The largest totals that are suppressed: of a group with one table, and of another group with its first table.
     suppression: Option<[i64; 2]>,
     /// The groups: their codes, and whether only their total is published.
@@ -170,19 +170,9 @@ impl CountryLevel {
         [("total_only", sole), ("stage1", staged.then_some(stage_1)), ("stage2", staged.then_some(stage_2))]
     }
 
-    /// The margin of error of a published cell of a group, at 95 %.
-    pub(in crate::safetab) fn margin(&self, has_sole_table: bool) -> i64 {
-        self.noise[if has_sole_table { 0 } else { 2 }].margin
-    }
-
     /// The number of cells of a table.
     pub(in crate::safetab) fn cells_of(&self, table: usize) -> usize {
         self.table_set.tables[table].labels.len()
-    }
-
-    /// The noisy total from which a group gets its second table, if it has two stages.
-    pub(in crate::safetab) fn first_threshold(&self) -> Option<i64> {
-        self.thresholds.first().copied()
     }
 }
 

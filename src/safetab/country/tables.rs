@@ -20,13 +20,13 @@ pub(in crate::safetab) struct TableSet {
     /// For each of these attributes the finest bin of each value, and the number of bins.
     finest: Vec<(Vec<u32>, usize)>,
     /// The tables, in the order of the file.
-    pub(super) tables: Vec<Table>,
+    pub(in crate::safetab) tables: Vec<Table>,
 }
 
 /// A table.
 #[derive(Clone, Debug)]
 pub(in crate::safetab) struct Table {
-    pub(super) name: String,
+    pub(in crate::safetab) name: String,
     /// Whether it is one total.
     pub(super) is_total: bool,
     /// The text of each cell, by attribute of [`TableSet::by`]; `*` for attributes that the table sums over.

@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use super::{
-    counter::{check_groups, check_trials, counter},
-    errors::{Errors, StatedMargin, SuppressedSize},
-    reports,
-    results::{Rehearsed, RehearsedLevel, SIZES, Strata},
+    reports::{OneRun, written},
+    results::Rehearsed,
+    staged::{self, CountKind, RehearsedStages, StagedErrors},
+    trials::{self, Trials, check_trials},
     truth::LevelCounts,
 };
 use crate::{
     error::{Error, Result},
-    io::files::{check_free, file_error, fill_folder, fill_private_folder},
+    io::files::{check_free, file_error},
     noise::Streams,
     safetab::{
         country::{
@@ -26,12 +24,7 @@ use crate::{
             records::{PersonRecord, each_record},
         },
         schema::ValidationReport,
-        tabulate::{
-            Progress,
-            certified_level::CertifiedLevel,
-            record_files::RecordFiles,
-            two_stage::{GroupBatch, StagedLevel, Tabulation},
-        },
+        tabulate::{Progress, record_files::RecordFiles, two_stage::StagedLevel},
     },
 };
 
@@ -52,17 +45,56 @@ pub struct CountryRehearsal {
     pub out: PathBuf,
 }
 
-/// The statistics of a level.
-struct Gathered<'a> {
-    plan: &'a CountryLevel,
-    truth: &'a LevelCounts,
-    /// The errors of cells: of a sole table, and of stage 2.
-    cells: [Errors; 2],
-    /// The errors of totals of finer tables, by table.
-    totals: Vec<Errors>,
-    strata: Strata,
-    /// By size, the number of groups and of suppressed groups; groups with a sole table are last.
-    sizes: [[(u64, u64); SIZES + 1]; 2],
+impl RehearsedStages for CountryLevel {
+    fn count_kinds(&self) -> Vec<CountKind> {
+        let cell = |name: &str, of_sole| CountKind { name: name.to_string(), cells: 1, of_sole };
+        let total = |table: usize| {
+            let name = format!("total of {}", self.table_set.tables[table].name);
+            CountKind { name, cells: self.cells_of(table) as u32, of_sole: false }
+        };
+        let cells = [cell("cell", false), cell("one-table cell", true)];
+        cells.into_iter().chain((0..self.table_set.tables.len()).map(total)).collect()
+    }
+
+    fn sums_of(&self, table: usize) -> Vec<(usize, usize)> {
+        let cells = self.cells_of(table);
+        if cells > 1 { vec![(2 + table, cells)] } else { Vec::new() }
+    }
+
+    fn number_of(&self, table: usize) -> usize {
+        table
+    }
+
+    fn first_threshold(&self) -> Option<i64> {
+        self.thresholds.first().copied()
+    }
+}
+
+/// The levels with the truth.
+struct CountryTrials<'a> {
+    levels: Vec<(&'a CountryLevel, &'a LevelCounts, StagedErrors<'a, CountryLevel>)>,
+    allow_negative_counts: bool,
+}
+
+impl Trials for CountryTrials<'_> {
+    fn groups(&self) -> u64 {
+        self.levels.iter().map(|(plan, ..)| StagedLevel::groups(*plan)).sum()
+    }
+
+    fn draw(&mut self, streams: &mut Streams, _: Option<&mut OneRun>, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let allow = self.allow_negative_counts;
+        for (plan, truth, errors) in &mut self.levels {
+            staged::draw((*plan, *truth), allow, streams, progress, &mut |drawn| {
+                errors.measure(&drawn, allow);
+                if let Some(table) = drawn.table {
+                    let margin = StagedLevel::margin(*plan, drawn.sole);
+                    errors.publish((drawn.sole, drawn.cells), (table, drawn.measured, margin));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
 }
 
 impl CountryRehearsal {
@@ -81,18 +113,11 @@ impl CountryRehearsal {
         report.into_result()?;
         let plans = levels::levels(&inputs.specification, Some(&inputs.areas))?;
         let (truth, records) = self.count(&inputs, &plans, progress)?;
-        let fill = |folder: &Path| {
+        written(&self.out, self.records.is_none(), more, |folder| {
             let found = self.trials(&inputs, &plans, (&truth, records), streams, progress)?;
             write_truth(&inputs, &plans, &truth, &folder.join("truth"))?;
-            reports::write(&found, folder)?;
-            more(&found, folder)?;
             Ok(found)
-        };
-        // Reports beside the truth of real records are as confidential as the records.
-        match self.records {
-            None => fill_folder(&self.out, fill),
-            Some(_) => fill_private_folder(&self.out, fill),
-        }
+        })
     }
 
     /// The exact counts of all levels, and the numbers of all records and of those in a region that is tabulated.
@@ -134,19 +159,17 @@ impl CountryRehearsal {
         streams: &mut Streams,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Rehearsed> {
-        let of = u64::from(self.trials) * plans.iter().map(StagedLevel::groups).sum::<u64>();
-        check_groups(of)?;
-        let mut count = counter(of, progress);
         let tables = inputs.specification.table_names();
-        let mut all: Vec<Gathered> =
-            plans.iter().zip(truth).map(|(plan, truth)| Gathered::new(plan, truth, tables.len())).collect();
-        let allow = inputs.specification.allow_negative_counts;
-        for _ in 0..self.trials {
-            for gathered in &mut all {
-                gathered.draw(allow, streams, &mut count)?;
-            }
-        }
-        let levels = all.into_iter().map(|gathered| gathered.finish(&tables)).collect::<Result<Vec<_>>>()?;
+        let level = |(plan, truth)| (plan, truth, StagedErrors::new(plan, truth, tables.len()));
+        let levels = plans.iter().zip(truth).map(level).collect();
+        let allow_negative_counts = inputs.specification.allow_negative_counts;
+        let mut all = [CountryTrials { levels, allow_negative_counts }];
+        trials::run(&mut all, self.trials, None, streams, progress)?;
+        let levels = all.into_iter().flat_map(|all| all.levels);
+        let finish = |(plan, _, errors): (&CountryLevel, _, StagedErrors<CountryLevel>)| {
+            errors.finish(plan.part_name.clone(), plan.grouping)
+        };
+        let levels = levels.map(finish).collect::<Result<Vec<_>>>()?;
         Ok(Rehearsed {
             algorithm: ALGORITHM,
             trials: self.trials,
@@ -199,112 +222,4 @@ fn write_truth_of_part<'t>(
         }
     }
     out.finish().map(drop)
-}
-
-impl<'a> Gathered<'a> {
-    fn new(plan: &'a CountryLevel, truth: &'a LevelCounts, tables: usize) -> Self {
-        Gathered {
-            plan,
-            truth,
-            cells: Default::default(),
-            totals: vec![Errors::default(); tables],
-            strata: Strata::new(tables),
-            sizes: [[(0, 0); SIZES + 1]; 2],
-        }
-    }
-
-    /// Draws noise for all groups once. Calls `progress` with the number of groups.
-    fn draw(&mut self, allow: bool, streams: &mut Streams, progress: &mut dyn FnMut(u64)) -> Result<()> {
-        let (plan, truth) = (self.plan, self.truth);
-        let width = plan.width() as u64;
-        let mut exact = truth.in_order();
-        let mut tabulation = Tabulation::new(plan, allow)?;
-        let mut publish = |batch: GroupBatch<usize>| {
-            progress(batch.tables.len() as u64);
-            for number in 0..batch.tables.len() {
-                let group = batch.first + number as u64;
-                let mut cells = vec![0; StagedLevel::cells(plan)];
-                exact.cells(group, &mut cells);
-                let only = plan.sole_table((group % width) as usize);
-                self.record(only, &cells, (batch.tables[number], batch.measured(number)), allow);
-            }
-            Ok(())
-        };
-        for (group, cell, count) in truth.iter() {
-            let key = ((group / width) as u32, (group % width) as u32);
-            tabulation.count(key, cell, count, streams, &mut publish)?;
-        }
-        tabulation.finish(streams, &mut publish)
-    }
-
-    /// Adds a group with its exact cells, its table (`None` if it is suppressed) and its noisy counts. Totals of tables are added only if
-    /// they have the stated noise, that is, if negative counts are allowed.
-    fn record(
-        &mut self,
-        only: Option<usize>,
-        cells: &[i64],
-        (table, noisy): (Option<usize>, &[i64]),
-        with_totals: bool,
-    ) {
-        let size: i64 = cells.iter().sum();
-        let sole = usize::from(only.is_some());
-        // What is suppressed has the first table, a total.
-        let measured = table.unwrap_or(self.plan.tables[0]);
-        let mut exact = Vec::with_capacity(noisy.len());
-        self.plan.sums(measured, cells, &mut exact);
-        let errors: Vec<i128> = noisy.iter().zip(&exact).map(|(a, b)| i128::from(*a) - i128::from(*b)).collect();
-        errors.iter().for_each(|error| self.cells[1 - sole].add(*error));
-        if with_totals && errors.len() > 1 && only.is_none() {
-            self.totals[measured].add(errors.iter().sum());
-        }
-        if let Some((groups, suppressed)) = self.sizes[sole].get_mut(size.unsigned_abs() as usize) {
-            *groups += 1;
-            *suppressed += u64::from(table.is_none());
-        }
-        let stratum = self.strata.stratum(only.is_some(), size.unsigned_abs());
-        stratum.groups += 1;
-        stratum.suppressed += u64::from(table.is_none());
-        if let Some(table) = table {
-            stratum.tables[table].add(noisy, &exact, self.plan.margin(only.is_some()));
-        }
-    }
-
-    fn finish(self, tables: &[String]) -> Result<RehearsedLevel> {
-        let [whole, _, stage_2] = self.plan.noise();
-        let [of_sole, of_cells] = self.cells;
-        let mut margins = Vec::new();
-        for (of, noise, errors) in [("cell", stage_2, of_cells), ("one-table cell", whole, of_sole)] {
-            if errors.count() > 0 {
-                margins.push(StatedMargin::new(of.to_string(), noise, 1, errors)?);
-            }
-        }
-        for ((table, errors), name) in
-            self.totals.into_iter().enumerate().zip(tables).filter(|((_, e), _)| e.count() > 0)
-        {
-            let cells = self.plan.cells_of(table) as u32;
-            margins.push(StatedMargin::new(format!("total of {name}"), stage_2, cells, errors)?);
-        }
-        let mut suppression = Vec::new();
-        for (sole, noise) in [(false, stage_2), (true, whole)] {
-            let Some(threshold) = self.plan.suppressed_to(sole) else { continue };
-            let stage_1 = self.plan.first_threshold().filter(|_| !sole).map(|first| (self.plan.noise()[1], first));
-            let sizes = (0..).zip(self.sizes[usize::from(sole)]).filter(|(_, (groups, _))| *groups > 0);
-            for (size, (groups, suppressed)) in sizes {
-                suppression.push((sole, SuppressedSize::new((size, groups, suppressed), noise, threshold, stage_1)?));
-            }
-        }
-        Ok(RehearsedLevel {
-            pass: self.plan.part_name.clone(),
-            name: self.plan.name(),
-            region_type: self.plan.level_name.clone(),
-            level: json!(self.plan.grouping_name),
-            kind: self.plan.grouping,
-            groups: StagedLevel::groups(self.plan),
-            empty: StagedLevel::groups(self.plan) - self.truth.inhabited(),
-            margins,
-            strata: self.strata.finish(),
-            suppression,
-            coterminous: None,
-        })
-    }
 }

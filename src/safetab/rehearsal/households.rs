@@ -1,11 +1,10 @@
 //! Trials of SafeTab-H: its published groups, which the totals select, against the truth; and synthetic totals for rehearsals.
 
-use serde_json::json;
-
 use super::{
     errors::{Errors, StatedMargin},
     reports::OneRun,
     results::{RehearsedLevel, Strata, table_of},
+    trials::Trials,
     truth::{LevelCounts, Truth},
 };
 use crate::{
@@ -17,7 +16,6 @@ use crate::{
         schema::{IterationLevel, Pass, PublishedTotal, RegionType},
         tabulate::{
             certificate,
-            certified_level::CertifiedLevel,
             household_counts::{HOUSEHOLD_CELLS, HouseholdBatch, HouseholdTabulation},
             household_levels::{HouseholdLevel, HouseholdNoise, SelectedGroup},
         },
@@ -65,13 +63,38 @@ impl<'a> HouseholdPass<'a> {
         }
     }
 
-    /// The number of groups with noise in a trial.
-    pub(super) fn groups(&self) -> u64 {
+    /// The results after all trials.
+    pub(super) fn finish(self) -> Result<Vec<RehearsedLevel>> {
+        let levels = self.levels.iter().zip(self.gathered).zip(self.truth);
+        let finish = |((plan, gathered), truth): ((&HouseholdLevel, Gathered), &LevelCounts)| {
+            let mut margins = Vec::new();
+            for (topic, sums) in HouseholdTopic::ALL.into_iter().zip(gathered.sums) {
+                let Some(HouseholdNoise { noise, .. }) = &plan.tables[topic as usize] else { continue };
+                for (copies, errors) in (1..).zip(sums).filter(|(_, errors)| errors.count() > 0) {
+                    let of = match copies {
+                        1 => format!("{} cell", topic.name()),
+                        _ => format!("{} sum of {copies}", topic.name()),
+                    };
+                    margins.push(StatedMargin::new(of, noise, copies, errors)?);
+                }
+            }
+            let mut exact = truth.in_order();
+            let is_empty = |group: &&SelectedGroup| !exact.cells(number_of(plan, group), &mut [0; HOUSEHOLD_CELLS]);
+            let mut level = RehearsedLevel::of(plan, certificate::name(self.pass).to_string(), plan.level as usize);
+            level.empty = plan.groups.iter().filter(is_empty).count() as u64;
+            (level.margins, level.strata) = (margins, gathered.strata.finish());
+            Ok(level)
+        };
+        levels.map(finish).collect()
+    }
+}
+
+impl Trials for HouseholdPass<'_> {
+    fn groups(&self) -> u64 {
         self.levels.iter().map(|plan| plan.groups.len() as u64).sum()
     }
 
-    /// Draws noise for all levels once. Writes the groups to `one_run`, if given. Calls `progress` with the number of groups.
-    pub(super) fn draw(
+    fn draw(
         &mut self,
         streams: &mut Streams,
         mut one_run: Option<&mut OneRun>,
@@ -97,40 +120,6 @@ impl<'a> HouseholdPass<'a> {
             })?;
         }
         Ok(())
-    }
-
-    /// The results after all trials.
-    pub(super) fn finish(self) -> Result<Vec<RehearsedLevel>> {
-        let levels = self.levels.iter().zip(self.gathered).zip(self.truth);
-        let finish = |((plan, gathered), truth): ((&HouseholdLevel, Gathered), &LevelCounts)| {
-            let mut margins = Vec::new();
-            for (topic, sums) in HouseholdTopic::ALL.into_iter().zip(gathered.sums) {
-                let Some(HouseholdNoise { noise, .. }) = &plan.tables[topic as usize] else { continue };
-                for (copies, errors) in (1..).zip(sums).filter(|(_, errors)| errors.count() > 0) {
-                    let of = match copies {
-                        1 => format!("{} cell", topic.name()),
-                        _ => format!("{} sum of {copies}", topic.name()),
-                    };
-                    margins.push(StatedMargin::new(of, noise, copies, errors)?);
-                }
-            }
-            let mut exact = truth.in_order();
-            let is_empty = |group: &&SelectedGroup| !exact.cells(number_of(plan, group), &mut [0; HOUSEHOLD_CELLS]);
-            Ok(RehearsedLevel {
-                pass: certificate::name(self.pass).to_string(),
-                name: plan.name(),
-                region_type: plan.region_type.name().to_string(),
-                level: json!(plan.level.number()),
-                kind: plan.level as usize,
-                groups: plan.groups.len() as u64,
-                empty: plan.groups.iter().filter(is_empty).count() as u64,
-                margins,
-                strata: gathered.strata.finish(),
-                suppression: Vec::new(),
-                coterminous: None,
-            })
-        };
-        levels.map(finish).collect()
     }
 }
 

@@ -13,35 +13,37 @@
 //! | `truth` | the exact counts of all groups |
 //! | `errors` | [`Errors`], [`StatedMargin`], [`SuppressedSize`]: error statistics, and whether they agree with the stated properties |
 //! | `results` | [`Rehearsed`]: the results, level by level |
-//! | `persons`, `households` | the trials of SafeTab-P and SafeTab-H |
-//! | `country` | the trials of a country's own specification |
-//! | `counter` | their number, and progress |
+//! | `trials` | their number, and progress |
+//! | `staged` | the trials of a level in one or two stages |
+//! | `persons`, `households` | those of SafeTab-P and SafeTab-H |
+//! | `country` | those of a country's own specification |
 //! | `truth_tables` | the tables without noise |
 //! | `reports` | the reports as CSV |
 
-mod counter;
 mod country;
 mod errors;
 mod households;
 mod persons;
 mod reports;
 mod results;
+mod staged;
+mod trials;
 mod truth;
 mod truth_tables;
 
 use std::path::{Path, PathBuf};
 
 pub use self::{
-    counter::MOST_TRIALS,
     country::CountryRehearsal,
     errors::{Errors, StatedMargin, SuppressedSize},
     results::{CoterminousEffect, Rehearsed, RehearsedLevel, Stratum, TableErrors},
+    trials::MOST_TRIALS,
 };
 use self::{
-    counter::{check_groups, check_trials, counter},
     households::{HouseholdPass, made_up_totals},
     persons::PersonPass,
-    reports::OneRun,
+    reports::{OneRun, written},
+    trials::check_trials,
     truth::Truth,
 };
 use super::{
@@ -58,12 +60,7 @@ use super::{
         record_files::RecordFiles,
     },
 };
-use crate::{
-    error::Result,
-    io::files::{file_error, fill_folder, fill_private_folder},
-    noise::Streams,
-    numeric::parallel,
-};
+use crate::{error::Result, io::files::file_error, noise::Streams, numeric::parallel};
 
 /// The records of a rehearsal.
 #[derive(Clone, Debug)]
@@ -131,22 +128,13 @@ impl Rehearsal {
         crate::io::files::check_free(&self.out)?;
         let (public, whole) = self.public(&config)?;
         let truth = self.count(&config, &public, progress)?;
-        let fill = |folder: &Path| {
-            let found = match &config {
-                Configuration::Persons(config) => self.persons(config, &public, &truth, streams, folder, progress),
-                Configuration::Households(config) => {
-                    self.households(config, (&public, whole.as_ref()), &truth, streams, folder, progress)
-                }
-            }?;
-            reports::write(&found, folder)?;
-            more(&found, folder)?;
-            Ok(found)
-        };
-        // Reports beside the truth of real records are as confidential as the records.
-        match self.records {
-            RehearsalRecords::MadeUp { .. } => fill_folder(&self.out, fill),
-            RehearsalRecords::Persons(_) | RehearsalRecords::Households(_) => fill_private_folder(&self.out, fill),
-        }
+        let is_made_up = matches!(self.records, RehearsalRecords::MadeUp { .. });
+        written(&self.out, is_made_up, more, |folder| match &config {
+            Configuration::Persons(config) => self.persons(config, &public, &truth, streams, folder, progress),
+            Configuration::Households(config) => {
+                self.households(config, (&public, whole.as_ref()), &truth, streams, folder, progress)
+            }
+        })
     }
 
     /// The inputs of the passes; also the whole geography, if it was reduced to blocks with units.
@@ -257,17 +245,9 @@ impl Rehearsal {
             .iter()
             .map(|(pass, types, levels)| PersonPass::new((*pass, *types), levels, geography, truth, allow))
             .collect();
-        let of = u64::from(self.trials) * passes.iter().map(PersonPass::groups).sum::<u64>();
-        check_groups(of)?;
         let report = folder.join("error_report.csv");
-        let mut one_run = OneRun::create(&report, specification, false)?;
-        let mut count = counter(of, progress);
-        for trial in 0..self.trials {
-            for pass in &mut passes {
-                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut count)?;
-            }
-        }
-        one_run.finish()?;
+        let one_run = OneRun::create(&report, specification, false)?;
+        trials::run(&mut passes, self.trials, Some(one_run), streams, progress)?;
         let mut found = Vec::new();
         for (pass, (number, _, plans)) in passes.into_iter().zip(&plans) {
             let (levels, most_detail): (Vec<RehearsedLevel>, Vec<Vec<u8>>) = pass.finish()?.into_iter().unzip();
@@ -308,17 +288,9 @@ impl Rehearsal {
         let allow = scope.allow_negative_counts();
         let mut passes: Vec<HouseholdPass> =
             plans.iter().map(|(pass, levels)| HouseholdPass::new(*pass, levels, truth, allow)).collect();
-        let of = u64::from(self.trials) * passes.iter().map(HouseholdPass::groups).sum::<u64>();
-        check_groups(of)?;
         let report = folder.join("error_report.csv");
-        let mut one_run = OneRun::create(&report, specification, true)?;
-        let mut count = counter(of, progress);
-        for trial in 0..self.trials {
-            for pass in &mut passes {
-                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut count)?;
-            }
-        }
-        one_run.finish()?;
+        let one_run = OneRun::create(&report, specification, true)?;
+        trials::run(&mut passes, self.trials, Some(one_run), streams, progress)?;
         for (pass, levels) in &plans {
             truth_tables::households(&folder.join("truth"), *pass, levels, truth)?;
         }

@@ -11,6 +11,7 @@ use rug::{Float, float::Round};
 use super::results::{Rehearsed, RehearsedLevel, Stratum, TableErrors, table_of};
 use crate::{
     error::Result,
+    io::files::{fill_folder, fill_private_folder},
     safetab::{
         country::ALGORITHM,
         csv_file::CsvFile,
@@ -150,8 +151,25 @@ fn share(part: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| part as f64 / of as f64)
 }
 
+/// Rehearses into a folder, which is written completely or not at all, with the reports. `more` may add to it before it gets its name. Reports
+/// beside the truth of real records are as confidential as the records.
+pub(super) fn written(
+    out: &Path,
+    is_made_up: bool,
+    more: &mut dyn FnMut(&Rehearsed, &Path) -> Result<()>,
+    rehearse: impl FnOnce(&Path) -> Result<Rehearsed>,
+) -> Result<Rehearsed> {
+    let fill = |folder: &Path| {
+        let found = rehearse(folder)?;
+        write(&found, folder)?;
+        more(&found, folder)?;
+        Ok(found)
+    };
+    if is_made_up { fill_folder(out, fill) } else { fill_private_folder(out, fill) }
+}
+
 /// Writes all reports on many runs into a folder.
-pub(super) fn write(found: &Rehearsed, folder: &Path) -> Result<()> {
+fn write(found: &Rehearsed, folder: &Path) -> Result<()> {
     let of_households = found.of_households;
     // The bureau's columns are for its tables.
     let is_of_bureau = found.algorithm != ALGORITHM;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::errors::{Errors, StatedMargin, SuppressedSize};
-use crate::safetab::household_tables::HouseholdTopic;
+use crate::safetab::{household_tables::HouseholdTopic, tabulate::certified_level::CertifiedLevel};
 
 /// The number of size bins: 0 and 1, then up to each power of ten in 64 bits.
 pub(super) const BINS: usize = 21;
@@ -133,6 +133,24 @@ impl Stratum {
 }
 
 impl RehearsedLevel {
+    /// A level without results so far, of a pass with this name and with groups of this kind.
+    pub(super) fn of(plan: &impl CertifiedLevel, pass: String, kind: usize) -> RehearsedLevel {
+        let [region_type, level] = [0, 1].map(|entry| plan.place()[entry].1.clone());
+        RehearsedLevel {
+            pass,
+            name: plan.name(),
+            region_type: region_type.as_str().unwrap_or_default().to_string(),
+            level,
+            kind,
+            groups: plan.groups(),
+            empty: 0,
+            margins: Vec::new(),
+            strata: Vec::new(),
+            suppression: Vec::new(),
+            coterminous: None,
+        }
+    }
+
     /// Whether every stated property agrees with the observations.
     pub fn holds(&self) -> bool {
         self.margins.iter().all(StatedMargin::holds) && self.suppression.iter().all(|(_, size)| size.holds())

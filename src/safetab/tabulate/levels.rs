@@ -143,11 +143,6 @@ impl TabulatedLevel {
         self.regions.len() as u64 * self.iterations.len() as u64
     }
 
-    /// The margin of error of a published cell of a group, at 95 %.
-    pub fn margin(&self, detailed_only: bool) -> i64 {
-        if detailed_only { self.total_only.margin } else { self.stage_2.margin }
-    }
-
     /// The number of detailed-only iterations.
     pub fn detailed_only(&self) -> usize {
         self.iterations.iter().filter(|key| key.detailed_only).count()

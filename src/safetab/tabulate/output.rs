@@ -13,7 +13,7 @@ use std::{
 use super::{
     coterminous::{Coterminous, Published},
     levels::TabulatedLevel,
-    two_stage::GroupBatch,
+    two_stage::{GroupBatch, StagedLevel},
     workload::bounds,
 };
 use crate::{

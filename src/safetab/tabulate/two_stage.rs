@@ -37,6 +37,11 @@ pub trait StagedLevel {
     /// The noise of a cell of such a table, of the total of stage 1, and of a cell of stage 2.
     fn noise(&self) -> [&CountNoise; 3];
 
+    /// The margin of error of a published cell of a group, at 95 %.
+    fn margin(&self, has_sole_table: bool) -> i64 {
+        self.noise()[if has_sole_table { 0 } else { 2 }].margin
+    }
+
     /// The number of finest cells, of which all tables are sums.
     fn cells(&self) -> usize;
 
