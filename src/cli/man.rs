@@ -53,7 +53,7 @@ fn name(command: &clap::Command) -> String {
 
 /// A command's page, with its examples under the usual heading of manual pages.
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
-    let examples: Vec<&str> = if name(command) == "assay" {
+    let examples: Vec<String> = if name(command) == "assay" {
         help::GROUPS.iter().map(Group::example).collect()
     } else {
         help::entries().filter(|entry| page_name(entry) == name(command)).flat_map(Entry::examples).collect()
