@@ -10,6 +10,7 @@ use dp_assay::{
         Account, Answer, Composition, Counts, Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
+    document::fields::Fields,
     numeric::{Certainty, Enclosure, parallel},
     release::{Changed, Neighbors, Release, Unit, query_targets, subject},
     risk::promise::{Points, RiskPromise},
@@ -20,9 +21,8 @@ use serde_json::{Value, json};
 use self::accuracy::Accuracy;
 pub use self::accuracy::margin;
 use super::{
-    arguments::quantity,
+    arguments::{optional, quantity},
     exit::Exit,
-    invocation,
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
     progress,
@@ -134,13 +134,12 @@ pub fn run(args: &Args) -> Result<Exit> {
         return args.run_accuracy(&question);
     }
     let found = args.find(&question)?;
-    args.write_release(&question, &found.best)?;
     let mut page = args.form.page();
     page.object(found.object(&question));
     page.records(found.records(&question));
     put_tables(&mut page, &question, &found);
     if let Some(path) = &args.out {
-        page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
+        page.release(path, &question.allocated(&found.best)?)?;
     }
     page.done()
 }
@@ -153,28 +152,28 @@ impl Found {
 
     /// The answer as an object.
     pub fn object(&self, question: &Question) -> Value {
-        let mut object = json!({
-            "epsilon": exact(&question.epsilon),
-            "delta": exact(&question.delta),
-            "neighbors": question.neighbors.name(),
-            "times_each_count": question.taken,
-            "delta_reached": self.best.delta.to_json(),
-            "status": output::status(self.best.met),
-            "weighted_squared_error": self.best.error.to_json(),
-            "least_possible_weighted_squared_error": lower_json(&self.bound),
-            "at_most_percent_above_optimum": self.above.as_ref().map_or(Value::Null, upper_json),
-            "zcdp_weighted_squared_error": self.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
-        });
-        if let (Goal::Risk(risk), Some(value)) = (&question.goal, &self.risk) {
-            object["goal"] = risk_goal::json(risk, question.unit());
-            object[risk.key()] = value.value.to_json();
-        }
-        if let Some((epsilon, pair)) = &self.worst {
-            object["worst_pair_epsilon"] = epsilon.value.to_json();
-            object["worst_pair"] = json!(pair);
-        }
-        object["queries"] = Value::Array(self.records(question));
-        object
+        let goal = match (&question.goal, &self.risk) {
+            (Goal::Risk(risk), Some(value)) => {
+                Fields::new().with("goal", risk_goal::json(risk, question.unit())).with(risk.key(), &value.value)
+            }
+            _ => Fields::new(),
+        };
+        Fields::new()
+            .with("epsilon", exact(&question.epsilon))
+            .with("delta", exact(&question.delta))
+            .with("neighbors", question.neighbors.name())
+            .with("times_each_count", question.taken)
+            .with("delta_reached", &self.best.delta)
+            .with("status", output::status(self.best.met))
+            .with("weighted_squared_error", &self.best.error)
+            .with("least_possible_weighted_squared_error", lower_json(&self.bound))
+            .with("at_most_percent_above_optimum", self.above.as_ref().map(upper_json))
+            .with("zcdp_weighted_squared_error", self.zcdp.as_ref().map(|zcdp| &zcdp.error))
+            .and(goal)
+            .with_some("worst_pair_epsilon", self.worst.as_ref().map(|(epsilon, _)| &epsilon.value))
+            .with_some("worst_pair", self.worst.as_ref().map(|(_, pair)| pair))
+            .with("queries", self.records(question))
+            .into()
     }
 }
 
@@ -223,7 +222,7 @@ impl Args {
 
     /// The target, the point of the profile with which it is met, and the one without which it is not.
     fn goal(&self) -> Result<(Goal, Points)> {
-        let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+        let delta: Option<Delta> = optional("--delta", &self.delta)?;
         // The noise here is symmetric: no promise depends on the direction.
         if let Some(risk) = self.risk.promise(delta.as_ref(), Neighbors::AddRemove)? {
             let points = risk.points()?;
@@ -239,24 +238,15 @@ impl Args {
         Ok((Goal::Epsilon, Points { enough: point.clone(), necessary: Some(point) }))
     }
 
-    /// Writes the noise as a release, if requested.
-    fn write_release(&self, question: &Question, found: &Allocation) -> Result<()> {
-        let Some(path) = &self.out else { return Ok(()) };
-        question.allocated(found)?.write(path).context("--out")?;
-        invocation::provenance()?.write_beside(path).context("--out")
-    }
-
     fn run_accuracy(&self, question: &Question) -> Result<Exit> {
         let Question { targets, neighbors, taken, delta, .. } = question;
         let asked = Accuracy { targets, neighbors: *neighbors, taken: *taken, delta };
         let found = accuracy::find(&asked, self.decimals)?;
-        self.write_release(question, &found.noise)?;
         let mut page = self.form.page();
         page.object(found.object(&asked));
-        page.records(found.records(&asked));
         found.put_tables(&mut page, &asked);
         if let Some(path) = &self.out {
-            page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
+            page.release(path, &question.allocated(&found.noise)?)?;
         }
         page.done()
     }
@@ -384,10 +374,10 @@ fn query_json(question: &Question, found: &Found, k: usize) -> Value {
         "sensitivity": target.shift,
         "weight": exact(&target.weight),
         "least_sigma2": exact(&target.least),
-        "most_sigma2": target.most.as_ref().map_or(Value::Null, exact),
+        "most_sigma2": target.most.as_ref().map(exact),
         "sigma2": exact(&found.best.sigma2[k]),
         "margin_95": found.margins[k],
-        "zcdp_sigma2": found.zcdp.as_ref().map_or(Value::Null, |zcdp| exact(&zcdp.sigma2[k])),
+        "zcdp_sigma2": found.zcdp.as_ref().map(|zcdp| exact(&zcdp.sigma2[k])),
     })
 }
 
@@ -409,7 +399,7 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
     heading.extend(shifted.then_some("shift"));
     heading.extend(["weight", "sigma2", "95 % margin"]);
     heading.extend(compares.then_some("sigma2 by zCDP (Bun-Steinke)"));
-    page.table(&heading, question.targets.iter().enumerate().map(row).collect());
+    page.table(&heading, question.targets.iter().enumerate().map(row));
     let error = &found.best.error;
     page.text(format!("\nweighted squared error {}", error.shown(8)));
     page.text(match &found.zcdp {

@@ -20,3 +20,20 @@ pub fn count(text: &str) -> std::result::Result<u64, String> {
 pub fn number(name: &str, text: &str) -> Result<rug::Rational> {
     dp_assay::numeric::rational::parse(text).with_context(|| name.to_string())
 }
+
+/// A quantity of an option that may be left out.
+pub fn optional<Q: std::str::FromStr<Err = dp_assay::Error>>(name: &str, text: &Option<String>) -> Result<Option<Q>> {
+    text.as_deref().map(|text| quantity(name, text)).transpose()
+}
+
+/// The prior probability of an adversary.
+pub fn prior(text: &str) -> Result<rug::Rational> {
+    let prior = number("--prior", text)?;
+    dp_assay::risk::check_prior(&prior).context("--prior")?;
+    Ok(prior)
+}
+
+/// The first of these options that is given.
+pub fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+}

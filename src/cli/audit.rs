@@ -7,13 +7,14 @@ use std::{io, path::PathBuf};
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     audit::{
-        Audited, Report, Stream, Test,
+        Audited, Report, Shown as Numbers, Stream, Test,
         power::{Fault, Level, Power, draws_approx, percent},
         proven::ProvenP,
         read,
         report::{POWER, key, shown_by},
     },
     chart,
+    document::fields::{Fields, said},
     law::Law,
     numeric::{Enclosure, notation::Notation},
 };
@@ -108,13 +109,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     .context("--draws")?;
     let report = Report::of_stream(&audited, &stream, &rate).context("--draws")?;
     let mut page = args.form.page();
-    put(&mut page, &law, &audited, &stream, &report)?;
+    put(&mut page, &law, &audited, &stream, &report);
     if let Some(path) = &args.svg {
         let title = format!("{} draws of {law}", stream.tally.draws());
         drawn::write(path, &chart::audit::masses(&title, &audited.masses_approx(&stream.tally)))?;
     }
-    page.print()?;
-    Ok(if report.verdict.deviates() { Exit::No } else { Exit::Done })
+    page.answered(!report.verdict.deviates())
 }
 
 /// A law as `LAW:PARAMETER`.
@@ -143,46 +143,46 @@ pub fn p_json(p: ProvenP) -> Value {
     json_number(&Enclosure::new(value.clone(), value).upper_in(Notation::General, 6))
 }
 
-/// An approximation as a number of JSON; null if it is not finite.
-pub fn approximation(value: f64) -> Value {
-    if value.is_finite() { json!(value) } else { Value::Null }
+/// A test as a row.
+pub fn test_fields(test: &Test, corrected: ProvenP) -> Fields {
+    Fields::new()
+        .shown("test", "test", test.name)
+        .with("draws", test.draws)
+        .with("statistic", test.statistic)
+        .shown("p_value", "p at most", said(p_json(test.p), shown(test.p)))
+        .shown("corrected_p_value", "corrected", said(p_json(corrected), shown(corrected)))
+        .shown("what", "statistic", &test.what)
 }
 
-/// A test as an object.
-pub fn test_json(test: &Test, corrected: ProvenP) -> Value {
-    json!({
-        "test": test.name,
-        "draws": test.draws,
-        "statistic": approximation(test.statistic),
-        "p_value": p_json(test.p),
-        "corrected_p_value": p_json(corrected),
-        "what": test.what,
-    })
+/// Approximate moments and statistics of draws, beside the declared variance; with the number of draws that moments leave out.
+pub fn approximations(numbers: &Numbers, left_out: Option<u64>) -> Fields {
+    let [mean, variance, skewness, kurtosis] = numbers.moments;
+    let (chi, free, p_chi) = numbers.chi_square;
+    let (ratio, p_ratio) = numbers.likelihood_ratio;
+    Fields::new()
+        .with("mean", mean)
+        .with_some("left_out", left_out)
+        .with("variance", variance)
+        .with("declared_variance", numbers.variance)
+        .with("skewness", skewness)
+        .with("kurtosis", kurtosis)
+        .with("chi_square", json!({ "statistic": chi, "degrees_of_freedom": free, "p_asymptotic": p_chi }))
+        .with("likelihood_ratio", json!({ "statistic": ratio, "p_asymptotic": p_ratio }))
 }
 
-/// The law and its parameters before the other keys of an object.
-fn of_law(law: &Law, others: Value) -> Value {
-    let mut object = json!({ "law": law.key(), law.parameter_name(): exact(law.parameter()) });
-    for (name, value) in law.other_parameters() {
-        object[name] = exact(&value);
-    }
-    if let (Value::Object(object), Value::Object(others)) = (&mut object, others) {
-        object.extend(others);
-    }
-    object
+/// The law and its parameters.
+fn of_law(law: &Law) -> Fields {
+    let first = Fields::new().with("law", law.key()).with(law.parameter_name(), exact(law.parameter()));
+    law.other_parameters().into_iter().fold(first, |fields, (name, value)| fields.with(name, exact(&value)))
 }
 
-fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &Report) -> Result<()> {
+fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &Report) {
     let (tests, shown_numbers, verdict) = (&report.tested.tests, &report.tested.shown, &report.verdict);
     let draws = stream.tally.draws();
     page.text(format!("{draws} draws against {law}\n\n"));
-    let all = || tests.iter().zip(&verdict.corrected);
-    let row = |(test, corrected): (&Test, &ProvenP)| {
-        vec![test.name.to_string(), shown(test.p), shown(*corrected), test.what.clone()]
-    };
-    page.columns(&["test", "p at most", "corrected", "statistic"], all().map(row).collect());
-    let records = || all().map(|(test, corrected)| test_json(test, *corrected));
-    page.records(records());
+    let all = tests.iter().zip(&verdict.corrected);
+    let rows: Vec<Fields> = all.map(|(test, corrected)| test_fields(test, *corrected)).collect();
+    page.rows_of_words(&rows);
     let words = report.words(audited);
     let [mean, variance, skewness, kurtosis] = shown_numbers.moments;
     let third =
@@ -204,26 +204,16 @@ fn put(page: &mut Page, law: &Law, audited: &Audited, stream: &Stream, report: &
         shown_numbers.variance,
     ));
     put_shows(page, audited, &report.shows, draws);
-    page.object(of_law(law, json!({
+    page.object(of_law(law).and(json!({
         "draws": draws,
-        "tests": records().collect::<Value>(),
+        "tests": rows,
         "verdict": verdict.key(),
         "verdict_in_words": words,
         "false_alarm_rate": exact(&verdict.false_alarm_rate),
         "parameter_factor": report.interval.map(|found| json!({ "lower": found.lower, "upper": found.upper })),
-        "approximations": {
-            "mean": approximation(mean),
-            "left_out": shown_numbers.beyond.0,
-            "variance": approximation(variance),
-            "declared_variance": shown_numbers.variance,
-            "skewness": approximation(skewness),
-            "kurtosis": approximation(kurtosis),
-            "chi_square": { "statistic": approximation(chi), "degrees_of_freedom": free, "p_asymptotic": approximation(p_chi) },
-            "likelihood_ratio": { "statistic": approximation(ratio), "p_asymptotic": approximation(p_ratio) },
-        },
+        "approximations": approximations(shown_numbers, Some(shown_numbers.beyond.0)),
         "shows_approx": report.shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
     })));
-    Ok(())
 }
 
 /// The smallest faults that a number of draws shows, as a sentence.
@@ -267,35 +257,28 @@ const USUAL: [Fault; 10] = [
 fn run_power(args: &Args, law: &Law, audited: &Audited, draws: u64, rate: &Rational) -> Result<Exit> {
     let level = Level { rate: rate.to_f64(), tests: TESTS };
     let shows = shown_by(audited, draws, level);
-    let usual: Vec<(Fault, Option<u64>, Power)> = (USUAL.iter())
-        .map(|fault| {
-            let needed = draws_approx(audited, *fault, POWER, level);
-            let now = fault.power_approx(audited, draws, level);
+    let row = |fault: &Fault| {
+        let needed = draws_approx(audited, *fault, POWER, level);
+        let now = fault.power_approx(audited, draws, level).power;
+        let said_needed = needed.map_or("more than 1e15".to_string(), |needed| needed.to_string());
+        Fields::new()
+            .shown("fault", "fault", fault.words(audited))
             // The test that finds the fault with enough draws.
-            let test = needed.map_or("-", |needed| fault.power_approx(audited, needed, level).test);
-            (*fault, needed, Power { test, ..now })
-        })
-        .collect();
+            .shown("test", "test", needed.map_or("-", |needed| fault.power_approx(audited, needed, level).test))
+            .shown("draws_for_99_percent", "draws for 99 %", said(needed, said_needed))
+            .shown("power", "power now", said(now, percent(now.clamp(0.0, 1.0))))
+    };
+    let usual: Vec<Fields> = USUAL.iter().map(row).collect();
     let mut page = args.form.page();
     page.text(format!("{law}, {draws} draws, false alarm rate {}\n\n", exact_text(rate)));
-    let row = |(fault, needed, power): &(Fault, Option<u64>, Power)| {
-        let needed = needed.map_or("more than 1e15".to_string(), |needed| needed.to_string());
-        vec![fault.words(audited), power.test.to_string(), needed, percent(power.power.clamp(0.0, 1.0))]
-    };
-    page.columns(&["fault", "test", "draws for 99 %", "power now"], usual.iter().map(row).collect());
-    let record = |(fault, needed, power): &(Fault, Option<u64>, Power)| json!({ "fault": fault.words(audited), "test": power.test, "draws_for_99_percent": needed, "power": power.power });
-    page.records(usual.iter().map(record));
+    page.rows_of_words(&usual);
     put_shows(&mut page, audited, &shows, draws);
     page.text("\nAll numbers are approximations.\n");
-    page.object(of_law(
-        law,
-        json!({
-            "draws": draws,
-            "false_alarm_rate": exact(rate),
-            "faults_approx": usual.iter().map(record).collect::<Value>(),
-            "shows_approx": shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
-        }),
-    ));
-    page.print()?;
-    Ok(Exit::Done)
+    page.object(of_law(law).and(json!({
+        "draws": draws,
+        "false_alarm_rate": exact(rate),
+        "faults_approx": usual,
+        "shows_approx": shows.iter().map(|power| power_json(power, audited)).collect::<Value>(),
+    })));
+    page.done()
 }

@@ -4,7 +4,7 @@ mod answer;
 mod found;
 mod sought;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -19,7 +19,7 @@ use dp_assay::{
     chart::curves::{self, CalibratedCurves},
     numeric::{Enclosure, parallel},
     release::{
-        Neighbors,
+        Neighbors, Release,
         subject::{Part, QueryPart, SINGLES},
     },
 };
@@ -32,10 +32,9 @@ use self::{
     found::parts,
 };
 use super::{
-    arguments::{number, quantity},
+    arguments::{number, optional, quantity},
     drawn::Drawn,
     exit::Exit,
-    invocation,
     of_ledger::OfLedger,
     progress::{self, Steps},
     queries::{self, CalibratedQuery},
@@ -147,15 +146,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     args.layout().put_tables(&mut page, &subject, &request, &found)?;
     if !found.queries.is_empty() {
         page.text("\n");
-        let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
-        page.table_of_pairs(&CalibratedQuery::HEADING, rows);
+        page.push_pairs(found.queries.iter().map(|query| query.fields(args.format.shown())));
     }
     args.drawn.write(|| {
         curves::calibrations(&subject.title, found.rows.iter().filter_map(|row| row.curves.clone()).collect())
     })?;
     if let Some(path) = &args.out {
-        args.write_release(path, &request, &found.rows)?;
-        page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
+        page.release(path, &args.release(&request, &found.rows)?)?;
     }
     page.done()
 }
@@ -244,7 +241,7 @@ fn flagged(error: Error) -> anyhow::Error {
 impl Args {
     /// The goal, and the delta at which epsilons are shown.
     fn goal(&self, neighbors: Neighbors, repeat: u64) -> Result<(Goal, Option<Delta>)> {
-        let delta: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+        let delta: Option<Delta> = optional("--delta", &self.delta)?;
         if let Some(risk) = self.risk.promise(delta.as_ref(), neighbors)? {
             risk.check_repeat(repeat)?;
             return Ok((Goal::Risk(risk), None));
@@ -308,8 +305,8 @@ impl Args {
         Ok((request, Found { rows, together, queries }))
     }
 
-    /// Writes the calibrated noise as a release.
-    fn write_release(&self, path: &Path, request: &Request, rows: &[Row]) -> Result<()> {
+    /// The calibrated noise as a release.
+    fn release(&self, request: &Request, rows: &[Row]) -> Result<Release> {
         let one = self.scale_all || rows.len() == 1;
         let factor = |name: &str| {
             let row = if one { rows.first() } else { rows.iter().find(|row| row.name == name) };
@@ -317,9 +314,7 @@ impl Args {
         };
         let (version, unit) = (env!("CARGO_PKG_VERSION"), request.unit.of_target());
         let how = format!("assay calibrate {version}: {}{unit}", in_words(request, rows));
-        let release = self.subject.described()?.calibrated_release(factor, &how).context("--out")?;
-        release.write(path).context("--out")?;
-        invocation::provenance()?.write_beside(path).context("--out")
+        self.subject.described()?.calibrated_release(factor, &how).context("--out")
     }
 
     /// The answer as an object.

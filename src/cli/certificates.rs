@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     certificate::{Claim, Question},
+    document::fields::Fields,
     error::{shown, visible},
     numeric::{enclosure::Certainty, rational},
 };
@@ -12,9 +13,8 @@ use serde_json::{Value, json};
 
 use super::{
     exit::Exit,
-    output::exact,
     page::Page,
-    prove::{given_in_json, given_in_words},
+    prove::{given_in_words, of_claim},
 };
 
 /// A file of the folder, and the result of its check.
@@ -44,18 +44,17 @@ pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
     }
     page.object(json!({ "certificates": rows.iter().map(in_json).collect::<Value>() }));
     page.records(rows.iter().map(in_json));
-    page.columns(&["certificate", "claim", "seal", "recomputed"], rows.iter().map(cells).collect());
+    page.columns(&["certificate", "claim", "seal", "recomputed"], rows.iter().map(cells));
     page.text(
         "\nThe column recomputed compares both ends with this program's own enclosures of delta. Another program has the proof: \
          python3 -I proofs/check.py FILE...\n",
     );
-    page.print()?;
     let holds = |row: &Row| match &row.found {
         Found::Certificate(_, ends) => *ends == (Certainty::Yes, Certainty::Yes),
         Found::Broken(_) => false,
         Found::NoCertificate => true,
     };
-    Ok(if rows.iter().all(holds) { Exit::Done } else { Exit::No })
+    page.answered(rows.iter().all(holds))
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -112,15 +111,13 @@ fn in_json(row: &Row) -> Value {
         }
         Found::Certificate(claim, ends) => (claim, ends),
     };
-    let Claim { subject, question, ends: claimed, .. } = &**claim;
-    let mut object = json!({ "file": shown(&row.file), "subject": subject });
-    object[question.about()] = json!({ "lower": exact(&claimed.lower), "upper": exact(&claimed.upper) });
-    for (name, given) in question.given() {
-        object[name] = given_in_json(&given);
-    }
-    object["seal"] = json!("whole");
-    object["recomputed"] = json!(verdict(*ends));
-    object
+    Fields::new()
+        .with("file", shown(&row.file))
+        .with("subject", &claim.subject)
+        .and(of_claim(claim.question.about(), claim))
+        .with("seal", "whole")
+        .with("recomputed", verdict(*ends))
+        .into()
 }
 
 fn verdict(ends: (Certainty, Certainty)) -> &'static str {

@@ -4,7 +4,7 @@ mod accountants;
 mod side_by_side;
 
 use anyhow::Result;
-use dp_assay::{account::Delta, chart::ranks};
+use dp_assay::{account::Delta, chart::ranks, document::fields::Fields};
 use serde_json::json;
 
 use self::accountants::Accountants;
@@ -43,19 +43,16 @@ pub fn run(args: &Args) -> Result<Exit> {
     let accountants = Accountants::of_subject(subject, &delta, digits)?;
     let mut page = args.drawn.page(&args.format)?;
     let pair = subject.deciding_pair(&accountants.exact);
-    let mut object = json!({
+    let answer = json!({
         "delta": output::exact(&delta),
         "rho": output::exact(subject.total.rho()),
-        "accountants": accountants.json(),
+        "accountants": accountants.rows(),
         "status": accountants.exact.status(),
         "worst_pair": pair,
     });
-    subject::put_relation(&mut object, subject);
-    page.object(object);
-    page.records(accountants.json());
-    let (title, relation) = (&subject.title, subject.neighbors.name());
-    page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(&delta)));
-    page.table(&["accountant", "epsilon", "over exact", "upper bound?", "note"], accountants.cells());
+    page.object(Fields::from(answer).and(subject::of_relation(subject)));
+    page.text(subject::heading(subject, &format!(", delta = {}", exact_text(&delta))));
+    page.rows(&accountants.rows());
     page.lines(&subject::decided([("", pair.as_deref())].into_iter()));
     page.note(subject.note());
     page.say_wider([("exact", &accountants.exact)]);

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use dp_assay::{
     account::{Account, Epsilon, Point, compared::Conversion},
     chart::{Figure, curves},
+    document::fields::Fields,
     loss::second::SecondEnclosure,
     numeric::{Enclosure, parallel},
 };
@@ -89,18 +90,17 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect();
     let status = || curve.iter().map(|point| point.delta.status());
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = json!({ "rho": exact(subject.total.rho()) });
-    subject::put_relation(&mut object, &subject);
-    output::arrays(&mut object, &COLUMNS, &rows);
-    object["status"] = status().collect::<Value>();
-    object["second_enclosure"] = output::second_arrays(&seconds);
-    if subject.worst().is_some() {
-        let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
-        object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();
-    }
-    page.object(object);
+    let worst_pair = |point: &Point| json!(point.delta.pair().map(|(p, q)| (p + 1, q + 1)));
+    let worst_pairs = subject.worst().map(|_| curve.iter().map(worst_pair).collect::<Value>());
+    let answer = Fields::new()
+        .with("rho", exact(subject.total.rho()))
+        .and(subject::of_relation(&subject))
+        .and(output::arrays(&COLUMNS, &rows))
+        .with("status", status().collect::<Value>())
+        .with("second_enclosure", output::second_arrays(&seconds));
+    page.object(answer.with_some("worst_pair", worst_pairs));
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
-    page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
+    page.text(subject::heading(&subject, ""));
     let digits = args.format.shown();
     let cells = |point: &Point| {
         vec![short(&point.epsilon), point.delta.value.shown(digits), point.zcdp_delta.shown(digits.min(6))]

@@ -1,12 +1,14 @@
 //! `assay delta`: the exact delta at an epsilon.
 
 use anyhow::Result;
-use dp_assay::account::{
-    Account, Epsilon,
-    compared::{GaussianNoise, gaussian_noise},
-    conversions::GaussianProfile,
+use dp_assay::{
+    account::{
+        Account, Epsilon,
+        compared::{GaussianNoise, gaussian_noise},
+        conversions::GaussianProfile,
+    },
+    document::fields::Fields,
 };
-use serde_json::json;
 
 use super::{
     arguments::quantity,
@@ -40,28 +42,21 @@ pub fn run(args: &Args) -> Result<Exit> {
     let noise = gaussian_noise(&subject.whole)?;
     let gdp = noise.map(|_| GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits));
     let mut page = args.format.page();
-    let mut object = json!({
-        "delta": exact_delta.value.to_json(),
-        "epsilon": exact(&epsilon),
-        "rho": exact(total.rho()),
-        "rho_exact": output::rho_exact(total.rho(), subject.whole.has_exact_rho()),
-        "zcdp_delta": zcdp.to_json(),
-        "gdp_delta": output::enclosure(gdp.as_ref()),
-        "status": exact_delta.status(),
-        "second_enclosure": output::second_json(&second),
-        "worst_pair": pair,
-    });
-    subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), digits);
-    subject::put_directions(&mut object, directions.as_ref());
-    subject::put_relation(&mut object, &subject);
-    page.answer(object);
+    let answer = Fields::new()
+        .with("delta", &exact_delta.value)
+        .with("epsilon", exact(&epsilon))
+        .with("rho", exact(total.rho()))
+        .with("rho_exact", output::rho_exact(total.rho(), subject.whole.has_exact_rho()))
+        .with("zcdp_delta", &zcdp)
+        .with("gdp_delta", &gdp)
+        .with("status", exact_delta.status())
+        .with("second_enclosure", output::second_json(&second))
+        .with("worst_pair", &pair)
+        .and(subject::of_infinite_loss(subject.whole.infinite_loss(), digits))
+        .and(subject::of_directions(directions.as_ref()));
+    page.answer(answer.and(subject::of_relation(&subject)));
     let (lower, upper) = output::ends(&exact_delta.value);
-    page.text(format!(
-        "{}\n{} neighbors, epsilon = {}\n\n",
-        subject.title,
-        subject.neighbors.name(),
-        exact_text(&epsilon)
-    ));
+    page.text(subject::heading(&subject, &format!(", epsilon = {}", exact_text(&epsilon))));
     let about = if noise == Some(GaussianNoise::Continuous) { "the same law" } else { "an approximation" };
     let gdp = gdp.map(|gdp| vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), about.into()]);
     let of = if subject.may_be_more_private().is_some() { "account" } else { "exact" };
@@ -70,7 +65,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         vec![format!("{of}, at most"), upper, String::new()],
         vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
     ];
-    page.table(&["", "delta", ""], rows.into_iter().chain(gdp).collect());
+    page.table(&["", "delta", ""], rows.into_iter().chain(gdp));
     page.lines(&subject::law_notes(&subject));
     if let Some(pair) = pair {
         page.text(format!("\nThis delta is that of {pair}.\n"));

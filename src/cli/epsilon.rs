@@ -8,12 +8,13 @@ use dp_assay::{
         compared::{Against, Compared, Conversion, gaussian_noise, pure_epsilon},
         conversions::GaussianProfile,
     },
+    document::fields::Fields,
     loss::{answer::Proof, second::SecondEnclosure},
     numeric::{Enclosure, parallel},
     release::subject::{Certified, Part},
 };
 use rug::Rational;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     arguments::{number, quantity},
@@ -117,34 +118,34 @@ impl Line {
         })
     }
 
-    fn json(&self) -> Value {
-        let mut object = json!({
-            "epsilon": self.epsilon.value.to_json(),
-            "rho": exact(&self.rho),
-            "rho_exact": output::rho_exact(&self.rho, self.has_exact_rho),
-            "zcdp_epsilon": output::enclosure(self.zcdp.as_ref()),
-        });
-        object["compared_with"] = compared::json(&self.compared);
-        if let Some(gdp) = &self.gdp {
-            object["gdp_epsilon"] = gdp.to_json();
-        }
-        if let Some(decided_by) = &self.decided_by {
-            object["worst_pair"] = json!(decided_by);
-        }
-        subject::put_directions(&mut object, self.directions.as_ref());
-        object["method"] = json!(self.epsilon.proof.to_string());
-        object["status"] = json!(self.epsilon.status());
-        match (&self.second, &self.zcdp) {
-            (Some(second), _) => object["second_enclosure"] = output::second_json(second),
+    fn fields(&self) -> Fields {
+        let (exact_rho, epsilon) = (output::rho_exact(&self.rho, self.has_exact_rho), &self.epsilon);
+        let second = match (&self.second, &self.zcdp) {
+            (Some(second), _) => Some(output::second_json(second)),
             // At delta = 0.
             (None, None) => {
-                let why = "the largest loss is a sum of exact numbers: no engine is involved";
-                object["second_enclosure"] = output::no_second(why);
+                Some(output::no_second("the largest loss is a sum of exact numbers: no engine is involved"))
             }
             // It was not requested, as while a slider moves.
-            (None, Some(_)) => (),
-        }
-        object
+            (None, Some(_)) => None,
+        };
+        Fields::new()
+            .with("epsilon", &epsilon.value)
+            .with("rho", exact(&self.rho))
+            .with("rho_exact", exact_rho)
+            .with("zcdp_epsilon", &self.zcdp)
+            .with("compared_with", compared::json(&self.compared))
+            .with_some("gdp_epsilon", self.gdp.as_ref())
+            .with_some("worst_pair", self.decided_by.as_ref())
+            .and(subject::of_directions(self.directions.as_ref()))
+            .with("method", epsilon.proof.to_string())
+            .with("status", epsilon.status())
+            .with_some("second_enclosure", second)
+    }
+
+    /// The same after its name.
+    fn named(&self) -> Fields {
+        output::named(&self.name, self.fields())
     }
 
     fn row(&self, digits: usize, columns: &Columns) -> Vec<String> {
@@ -200,11 +201,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let mut page = args.format.page();
     let together = Together::of_subject(&args.subject, &subject, &delta, args.format.digits)?;
-    let mut object = found.object(&subject, &delta);
-    if let Some(together) = &together {
-        object["together"] = together.json();
-    }
-    page.object(object);
+    let answer = Fields::from(found.object(&subject, &delta));
+    page.object(answer.with_some("together", together.as_ref().map(Together::json)));
     page.records(found.records());
     put_tables(&mut page, args, &subject, &delta, &found);
     if let Some(sentence) = together.as_ref().and_then(Together::sentence) {
@@ -221,14 +219,12 @@ fn no_epsilon(args: &Args, subject: &Resolved, delta: &Rational, error: anyhow::
         return Err(error);
     };
     let mut page = args.format.page();
-    let mut object = json!({ "epsilon": null, "delta": exact(delta) });
-    subject::put_infinite_loss(&mut object, Some(&infinite), args.format.digits);
-    subject::put_relation(&mut object, subject);
-    page.answer(object);
-    let (title, relation) = (&subject.title, subject.neighbors.name());
-    page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n{error}.\n", exact_text(delta)));
-    page.print()?;
-    Ok(Exit::No)
+    let answer = Fields::new().with("epsilon", Value::Null).with("delta", exact(delta));
+    let infinite = subject::of_infinite_loss(Some(infinite), args.format.digits);
+    page.answer(answer.and(infinite).and(subject::of_relation(subject)));
+    page.text(subject::heading(subject, &format!(", delta = {}", exact_text(delta))));
+    page.text(format!("{error}.\n"));
+    page.answered(false)
 }
 
 impl Args {
@@ -292,36 +288,32 @@ impl Found {
 
     /// A record for each line, and then for each query.
     pub fn records(&self) -> Vec<Value> {
-        let lines = self.lines().map(|line| output::named(&line.name, line.json()));
-        lines.chain(self.queries.iter().map(QueryRow::json)).collect()
+        self.lines().map(|line| line.named().object()).chain(self.queries.iter().map(QueryRow::json)).collect()
     }
 
     /// The answer as an object.
     pub fn object(&self, subject: &Resolved, delta: &Rational) -> Value {
-        let mut object = self.total.json();
-        object["delta"] = exact(delta);
-        subject::put_infinite_loss(&mut object, subject.whole.infinite_loss().as_ref(), FEW_DIGITS);
-        subject::put_relation(&mut object, subject);
-        output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
-        if !self.queries.is_empty() {
-            object["queries"] = self.queries.iter().map(QueryRow::json).collect();
-        }
-        object
+        self.total
+            .fields()
+            .with("delta", exact(delta))
+            .and(subject::of_infinite_loss(subject.whole.infinite_loss(), FEW_DIGITS))
+            .and(subject::of_relation(subject))
+            .with_any("levels", self.levels.iter().map(Line::named))
+            .with_any("queries", self.queries.iter().map(QueryRow::json))
+            .into()
     }
 }
 
 /// The answer as text.
 fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Rational, found: &Found) {
-    let (title, relation) = (&subject.title, subject.neighbors.name());
-    page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(delta)));
+    page.text(subject::heading(subject, &format!(", delta = {}", exact_text(delta))));
     let lines: Vec<&Line> = found.lines().collect();
     let columns = Columns::of_compared(lines.iter().map(|line| &line.compared));
-    let rows = lines.iter().map(|line| line.row(args.format.shown(), &columns)).collect();
+    let rows = lines.iter().map(|line| line.row(args.format.shown(), &columns));
     page.table(&[vec!["", "rho", "epsilon"], columns.heading(), vec!["lower by"]].concat(), rows);
     if !found.queries.is_empty() {
         page.text("\n");
-        let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
-        page.table_of_pairs(&QueryRow::HEADING, rows);
+        page.push_pairs(found.queries.iter().map(|query| query.fields(args.format.shown())));
     }
     page.lines(&subject::decided(found.decided()));
     let queries = found.queries.iter().map(|query| (query.name.as_str(), &query.epsilon));

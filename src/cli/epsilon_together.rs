@@ -10,7 +10,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    output::{enclosure, exact_text},
+    output::exact_text,
     subject::{Resolved, Subject},
 };
 
@@ -73,11 +73,11 @@ impl Together {
 
     /// As an object.
     pub fn json(&self) -> Value {
-        let account = |(name, epsilon): &(String, Option<Enclosure>)| json!({ "name": name, "epsilon": enclosure(epsilon.as_ref()) });
+        let account = |(name, epsilon): &(String, Option<Enclosure>)| json!({ "name": name, "epsilon": epsilon });
         json!({
             "deployment": self.name,
             "with": self.others,
-            "epsilon": enclosure(self.bound()),
+            "epsilon": self.bound(),
             "by": self.scale.by,
             "accounts": self.scale.accounts.iter().map(account).collect::<Value>(),
             "printed": self.printed,

@@ -8,17 +8,18 @@ use std::{
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     csv_reader::{CsvTable, Reading},
+    document::fields::{Fields, certified, exactly, said},
     noise::{DiscreteGaussian, published_error::ErrorsOfCounts},
     numeric::Enclosure,
 };
 use rug::Rational;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     arguments::number,
     exit::Exit,
     multiline::{self, Multiline},
-    output::{self, exact, exact_text},
+    output::{self, exact_text},
     page::{FormArgs, Page},
 };
 
@@ -80,9 +81,8 @@ impl Args {
         let rows: Vec<Row> = noises.iter().map(|noise| self.row(noise, &counts)).collect::<Result<_>>()?;
         let total: u64 = counts.values().sum();
         let mut page = self.form.page();
-        let noise: Vec<Value> = rows.iter().map(|row| row.json(&rows[0])).collect();
+        let noise: Vec<Fields> = rows.iter().map(|row| row.fields(&rows[0], self.digits.min(12) as usize)).collect();
         page.object(json!({ "counts": total, "noise": noise }));
-        page.records(noise);
         let what = match (self.count, &self.column) {
             (Some(count), _) => format!("a true count of {count}"),
             (_, column) => {
@@ -94,12 +94,7 @@ impl Args {
             }
         };
         page.text(format!("published y + X, or max(0, y + X), for {what}\n\n"));
-        let digits = self.digits.min(12) as usize;
-        let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(digits)).collect();
-        page.table(
-            &["sigma2", "MSE", "MAE", "MSE, clamped", "MAE, clamped", "bias, clamped", "95 % margin", "clamped"],
-            cells,
-        );
+        page.rows(&noise);
         for row in &rows[1..] {
             let first = &rows[0];
             // |noise| grows with sigma2 in distribution, and with it all four means.
@@ -159,42 +154,37 @@ impl Args {
 }
 
 impl Row {
-    fn cells(&self, digits: usize) -> Vec<String> {
-        let shown = |value: &Enclosure| value.shown(digits);
-        vec![
-            exact_text(&self.sigma2),
-            shown(&self.errors.plain.squared),
-            shown(&self.errors.plain.absolute),
-            shown(&self.errors.clamped.squared),
-            shown(&self.errors.clamped.absolute),
-            if *self.errors.clamped_bias.lower() > 0 {
-                shown(&self.errors.clamped_bias)
-            } else {
-                format!("<= {}", output::bound(self.errors.clamped_bias.upper()))
-            },
-            self.errors.margin.to_string(),
-            self.errors.clamped_margin.map_or_else(String::new, |margin| margin.to_string()),
-        ]
-    }
-
-    fn json(&self, first: &Row) -> Value {
-        let reduced = |own: &Enclosure, first: &Enclosure| reduction(own, first).to_json();
-        json!({
-            "sigma2": exact(&self.sigma2),
-            "mean_squared_error": self.errors.plain.squared.to_json(),
-            "mean_absolute_error": self.errors.plain.absolute.to_json(),
-            "bias": 0,
-            "margin_95": self.errors.margin,
-            "cut_mean_squared_error": self.errors.clamped.squared.to_json(),
-            "cut_mean_absolute_error": self.errors.clamped.absolute.to_json(),
-            "cut_bias": self.errors.clamped_bias.to_json(),
-            "cut_margin_95": self.errors.clamped_margin,
-            "reduction_percent": {
-                "mean_squared_error": reduced(&self.errors.plain.squared, &first.errors.plain.squared),
-                "mean_absolute_error": reduced(&self.errors.plain.absolute, &first.errors.plain.absolute),
-                "cut_mean_squared_error": reduced(&self.errors.clamped.squared, &first.errors.clamped.squared),
-                "cut_mean_absolute_error": reduced(&self.errors.clamped.absolute, &first.errors.clamped.absolute),
-            },
-        })
+    fn fields(&self, first: &Row, digits: usize) -> Fields {
+        let ErrorsOfCounts { plain, clamped, clamped_bias, margin, clamped_margin, .. } = &self.errors;
+        let shown = |value: &Enclosure| certified(value, digits);
+        let bias = match *clamped_bias.lower() > 0 {
+            true => clamped_bias.shown(digits),
+            false => format!("<= {}", output::bound(clamped_bias.upper())),
+        };
+        let (first, first_clamped) = (&first.errors.plain, &first.errors.clamped);
+        Fields::new()
+            .shown("sigma2", "sigma2", exactly(&self.sigma2))
+            .shown("mean_squared_error", "MSE", shown(&plain.squared))
+            .shown("mean_absolute_error", "MAE", shown(&plain.absolute))
+            .with("bias", 0)
+            .with("margin_95", margin)
+            .shown("cut_mean_squared_error", "MSE, clamped", shown(&clamped.squared))
+            .shown("cut_mean_absolute_error", "MAE, clamped", shown(&clamped.absolute))
+            .shown("cut_bias", "bias, clamped", said(clamped_bias, bias))
+            .cell("95 % margin", margin.to_string())
+            .shown(
+                "cut_margin_95",
+                "clamped",
+                said(clamped_margin, clamped_margin.map_or_else(String::new, |margin| margin.to_string())),
+            )
+            .with(
+                "reduction_percent",
+                json!({
+                    "mean_squared_error": reduction(&plain.squared, &first.squared),
+                    "mean_absolute_error": reduction(&plain.absolute, &first.absolute),
+                    "cut_mean_squared_error": reduction(&clamped.squared, &first_clamped.squared),
+                    "cut_mean_absolute_error": reduction(&clamped.absolute, &first_clamped.absolute),
+                }),
+            )
     }
 }

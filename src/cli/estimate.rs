@@ -142,7 +142,7 @@ fn put(estimated: Estimated, mut page: Page) -> Page {
         let counts = format!("{:.1}", level.margin_95_approx());
         [vec![level.name.clone(), level.units.to_string()], variances.to_vec(), vec![counts]].concat()
     };
-    let rows = estimated.levels.iter().map(row).collect();
+    let rows = estimated.levels.iter().map(row);
     page.table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], rows);
     let more = estimated.requested.map_or_else(String::new, |file| format!(", {file}"));
     if let Some(errors) = &estimated.errors {

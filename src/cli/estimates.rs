@@ -92,7 +92,7 @@ fn cells(row: &ErrorRow) -> Vec<String> {
 
 /// The table of errors.
 pub fn put_errors(page: &mut Page, rows: &[ErrorRow]) {
-    let cells = rows.iter().map(cells).collect();
+    let cells = rows.iter().map(cells);
     page.table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], cells);
     page.text("\n");
 }

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Answer, Composition, Delta},
+    document::fields::Fields,
     law::Law,
     loss::{
         answer::{Field, Proof, Quantity},
@@ -42,12 +43,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     let digits = args.format.digits;
     let explained = Explained::of_subject(&subject, delta, digits)?;
     let mut page = args.format.page();
-    let mut object = explained.to_json();
     let (whole, delta) = (&subject.whole, &explained.delta);
-    subject::put_directions(&mut object, whole.epsilon_of_directions(delta, digits)?.as_ref());
-    subject::put_infinite_loss(&mut object, whole.infinite_loss().as_ref(), digits);
-    subject::put_relation(&mut object, &subject);
-    page.answer(object);
+    let answer = Fields::from(explained.to_json())
+        .and(subject::of_directions(whole.epsilon_of_directions(delta, digits)?.as_ref()))
+        .and(subject::of_infinite_loss(whole.infinite_loss(), digits))
+        .and(subject::of_relation(&subject));
+    page.answer(answer);
     page.text(explained.in_words());
     page.lines(&subject::law_notes(&subject));
     page.lines(&subject.note().into_iter().chain(subject::more_private_note(&subject)).collect::<Vec<_>>());

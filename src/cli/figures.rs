@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     Error,
+    document::fields::{self, Fields, said},
     release::Release,
     replication::figures::{self, Item, Own, Sources},
 };
@@ -152,7 +153,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             Outcome::Written([csv, _], about) => vec![name, csv, about],
             Outcome::NeedsData(needed) => vec![name, "needs-data".to_string(), needed],
         });
-        page.columns(&["name", "CSV, with an SVG beside it", "what it shows"], cells.collect());
+        page.columns(&["name", "CSV, with an SVG beside it", "what it shows"], cells);
     }
     page.done()
 }
@@ -225,11 +226,15 @@ fn put_summary(page: &mut Page, out: &Path, rows: &[(String, &Item, Outcome)]) {
 
 fn list(args: &Args, items: &[Item]) -> Result<Exit> {
     let takes = |item: &Item| item.takes.iter().map(|parameter| parameter.name()).collect::<Vec<_>>();
-    let object = |item: &Item| json!({ "name": format!("{}/{}", item.paper, item.name), "about": item.about, "takes": takes(item) });
-    let row =
-        |item: &Item| vec![format!("{}/{}", item.paper, item.name), item.about.to_string(), takes(item).join(", ")];
+    let row = |item: &Item| {
+        Fields::new()
+            .shown("name", "name", format!("{}/{}", item.paper, item.name))
+            .shown("about", "what it shows", item.about)
+            .shown("takes", "takes", said(takes(item), takes(item).join(", ")))
+    };
+    let rows: Vec<Fields> = items.iter().map(row).collect();
     let mut page = args.form.page();
-    page.object(json!({ "figures": items.iter().map(object).collect::<Value>() }));
-    page.columns(&["name", "what it shows", "takes"], items.iter().map(row).collect());
+    page.object(json!({ "figures": rows }));
+    page.push(fields::table(&rows).of_words());
     page.done()
 }

@@ -4,9 +4,10 @@ use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, error::ErrorKind};
 use dp_assay::{
     account::training::Run,
+    document::fields::Fields,
     law::{ENTRIES, Entry},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{exit::Exit, page::FormArgs};
 
@@ -32,12 +33,13 @@ fn about() -> String {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.form.page();
-    let law = |entry: &Entry| json!({ "law": entry.option, "text": entry.text, "about": entry.about });
-    let laws: Vec<Value> = ENTRIES.iter().map(law).collect();
+    let law = |entry: &Entry| {
+        let law = Fields::new().with("law", entry.option).with("text", entry.text);
+        law.cell("option", usage(entry)).shown("about", "COUNT of", entry.about)
+    };
+    let laws: Vec<Fields> = ENTRIES.iter().map(law).collect();
     page.object(json!({ "laws": laws }));
-    page.records(laws);
-    let rows = ENTRIES.iter().map(|entry| vec![usage(entry), entry.about.to_string()]).collect();
-    page.table(&["option", "COUNT of"], rows);
+    page.rows(&laws);
     page.done()
 }
 

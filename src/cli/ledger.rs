@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Delta, Rho, compared::Conversion, ledger::Balance},
+    document::fields::Fields,
     ledger::{LedgerEntry, LedgerFile, Population},
     numeric::Enclosure,
     release::{Neighbors, subject::TAKEN_TWICE},
@@ -18,7 +19,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    arguments::quantity,
+    arguments::optional,
     compared::{self, Columns},
     exit::Exit,
     of_ledger::of_mixes,
@@ -114,37 +115,29 @@ impl Account<'_> {
     }
 
     fn json(&self) -> Value {
-        let releases: Vec<Value> = (self.population.entries.iter().zip(self.each.iter().zip(&self.each_may_be_less)))
+        let releases: Vec<Fields> = (self.population.entries.iter().zip(self.each.iter().zip(&self.each_may_be_less)))
             .map(|(entry, (alone, may_be_less))| {
-                let mut object = json!({
-                    "name": entry.name,
-                    "neighbors": entry.neighbors().name(),
-                    "converted": self.population.converts(entry),
-                    "times_each_count": entry.times_each_count(self.population.neighbors),
-                    "rows_move_freely": entry.has_free_rows(),
-                });
-                extend(&mut object, shown::place(entry));
-                extend(&mut object, balance(alone));
-                object["may_be_more_private"] = json!(may_be_less);
-                object
+                Fields::new()
+                    .with("name", &entry.name)
+                    .with("neighbors", entry.neighbors().name())
+                    .with("converted", self.population.converts(entry))
+                    .with("times_each_count", entry.times_each_count(self.population.neighbors))
+                    .with("rows_move_freely", entry.has_free_rows())
+                    .and(shown::place(entry))
+                    .and(of_balance(alone))
+                    .with("may_be_more_private", may_be_less)
             })
             .collect();
+        let conditions = self.population.conditions();
         let composed = self.all.as_ref().map(|All { composed, may_be_less, .. }| {
-            let mut object = balance(composed);
-            object["may_be_more_private"] = json!(may_be_less);
-            object["not_covered"] = json!(self.left_out());
-            self.put_conditions(&mut object);
-            if !composed.of_mixes.is_empty() {
-                let mixes = composed.of_mixes.iter();
-                object["of_mixes"] = mixes.map(|(release, mix)| json!({ "name": release, "mix": mix })).collect();
-            }
-            object
+            let mix = |(release, mix): &(String, String)| json!({ "name": release, "mix": mix });
+            of_balance(composed)
+                .with("may_be_more_private", may_be_less)
+                .with("not_covered", self.left_out())
+                .with_any("conditions", &conditions)
+                .with_any("of_mixes", composed.of_mixes.iter().map(mix))
         });
-        let total = self.all.as_ref().map(|all| {
-            let mut object = balance(&all.total);
-            self.put_conditions(&mut object);
-            object
-        });
+        let total = self.all.as_ref().map(|all| of_balance(&all.total).with_any("conditions", &conditions));
         json!({
             "name": self.population.name,
             "neighbors": self.population.neighbors.name(),
@@ -152,14 +145,6 @@ impl Account<'_> {
             "composed": composed,
             "zcdp_total": total,
         })
-    }
-
-    /// The conditions under which an account of all releases holds, if there are any.
-    fn put_conditions(&self, object: &mut Value) {
-        let conditions = self.population.conditions();
-        if !conditions.is_empty() {
-            object["conditions"] = json!(conditions);
-        }
     }
 
     /// Whether a release has outputs that only one of two neighbors can have, which rho leaves out.
@@ -285,43 +270,31 @@ impl Account<'_> {
     /// A record for each release, and one for all of them composed.
     fn records(&self) -> Vec<Value> {
         let object = self.json();
-        let releases = object["releases"].as_array().into_iter().flatten().cloned();
+        let releases = object["releases"].as_array().into_iter().flatten().cloned().map(Fields::from);
         let all = [
             (self.composed_name(), &object["composed"]),
             (Some("all, by zCDP alone".to_string()), &object["zcdp_total"]),
         ];
         let all = all.into_iter().filter(|(_, balance)| !balance.is_null());
         let all = all.filter_map(|(name, balance)| Some(output::named(&name?, balance.clone())));
-        let population = |mut record: Value| {
-            record["population"] = json!(self.population.name);
-            record
-        };
-        releases.chain(all).map(population).collect()
+        releases.chain(all).map(|record| record.with("population", &self.population.name).object()).collect()
     }
 }
 
-fn balance(balance: &Balance) -> Value {
+fn of_balance(balance: &Balance) -> Fields {
     let epsilon = balance.epsilon.as_ref();
-    let mut object = json!({
-        "rho": exact(&balance.rho),
-        "rho_exact": output::rho_exact(&balance.rho, balance.has_exact_rho),
-        "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value).filter(|value| value.lower().is_finite())),
-        "status": epsilon.map_or("only the budget is known", |epsilon| epsilon.status()),
-        "zcdp_epsilon": balance.zcdp_epsilon.to_json(),
-        "compared_with": compared::json(&balance.compared),
-    });
-    subject::put_infinite_loss(&mut object, balance.infinite_loss.as_ref(), FEW_DIGITS);
-    object
+    Fields::new()
+        .with("rho", exact(&balance.rho))
+        .with("rho_exact", output::rho_exact(&balance.rho, balance.has_exact_rho))
+        .with("epsilon", epsilon.map(|epsilon| &epsilon.value).filter(|value| value.lower().is_finite()))
+        .with("status", epsilon.map_or("only the budget is known", |epsilon| epsilon.status()))
+        .with("zcdp_epsilon", &balance.zcdp_epsilon)
+        .with("compared_with", compared::json(&balance.compared))
+        .and(subject::of_infinite_loss(balance.infinite_loss.clone(), FEW_DIGITS))
 }
 
 /// Digits of the probability of an infinite loss.
 const FEW_DIGITS: u32 = 12;
-
-fn extend(object: &mut Value, more: Value) {
-    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
-        object.extend(more);
-    }
-}
 
 pub fn run(args: &Args) -> Result<Exit> {
     if let Some(file) = &args.new {
@@ -329,8 +302,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let mut page = args.format.page();
         page.object(json!({ "ledger": file.display().to_string(), "status": "written" }));
         page.text(format!("A ledger without entries is in {}.\n", dp_assay::error::shown(file)));
-        page.print()?;
-        return Ok(Exit::Done);
+        return page.done();
     }
     if args.show {
         return shown::run(&LedgerFile::find(&args.ledger)?, args.format.page());
@@ -341,7 +313,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         return withdrawn::run(&args.ledger, &withdrawal, &args.format);
     }
-    let delta: Option<Delta> = args.delta.as_deref().map(|delta| quantity("--delta", delta)).transpose()?;
+    let delta: Option<Delta> = optional("--delta", &args.delta)?;
     match args.addition.release() {
         Some(release) => added::run(&args.ledger, release, delta, &args.addition, &args.format),
         None if !args.addition.candidates().is_empty() => {
@@ -382,7 +354,7 @@ fn account(args: &Args, delta: Option<Delta>) -> Result<Exit> {
         "delta": exact(delta),
         "promise": shown::promise(&file),
         "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
-        "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.as_ref().map(Enclosure::to_json) },
+        "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything },
     }));
     page.records(accounts.iter().flat_map(Account::records));
     page.text(format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(delta)));
@@ -410,6 +382,5 @@ fn account(args: &Args, delta: Option<Delta>) -> Result<Exit> {
     if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
         page.text("Some enclosures are below the requested precision; --json gives both ends.\n");
     }
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }

@@ -5,11 +5,11 @@ use std::{convert::Infallible, path::PathBuf, sync::Arc};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use dp_assay::{
+    document::fields::Fields,
     draws::UnfinishedDraw,
     law::{Law, NoiseTable},
     noise::{Sampler, Streams},
 };
-use serde_json::{Map, Value, json};
 
 use super::output::{exact, exact_text};
 
@@ -167,29 +167,18 @@ pub fn title(law: &Law) -> String {
     all.fold(law.name().to_string(), |title, (name, value)| format!("{title}, {name} = {}", exact_text(value)))
 }
 
-/// The law and the randomness as keys of a JSON object.
-pub fn keys(law: &Law, streams: &Streams) -> Map<String, Value> {
-    let mut keys = Map::new();
-    keys.insert("law".to_string(), json!(law.name()));
-    match law.label() {
-        Some(file) => {
-            keys.insert("table".to_string(), json!(file));
-        }
-        None => {
-            let (key, parameter) = (law.parameter_name(), law.parameter());
-            keys.insert(key.to_string(), exact(parameter));
-            keys.insert(format!("{key}_exact"), json!(parameter.to_string()));
-        }
-    }
-    for (name, value) in law.other_parameters() {
-        keys.insert(name.to_string(), exact(&value));
-    }
-    match streams.insecure_seed() {
-        None => keys.insert("randomness".to_string(), json!("ChaCha20, keyed by the operating system")),
-        Some(seed) => {
-            keys.insert("randomness".to_string(), json!("INSECURE: ChaCha20, keyed by a given seed"));
-            keys.insert("insecure_seed".to_string(), json!(seed))
-        }
+/// The law and the randomness, as data.
+pub fn fields(law: &Law, streams: &Streams) -> Fields {
+    let (key, parameter, seed) = (law.parameter_name(), law.parameter(), streams.insecure_seed());
+    let named = Fields::new().with("law", law.name());
+    let own = match law.label() {
+        Some(file) => named.with("table", file),
+        None => named.with(key, exact(parameter)).with(format!("{key}_exact"), parameter.to_string()),
     };
-    keys
+    let randomness = match seed {
+        None => "ChaCha20, keyed by the operating system",
+        Some(_) => "INSECURE: ChaCha20, keyed by a given seed",
+    };
+    let all = law.other_parameters().into_iter().fold(own, |fields, (name, value)| fields.with(name, exact(&value)));
+    all.with("randomness", randomness).with_some("insecure_seed", seed)
 }

@@ -10,7 +10,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    arguments::{number, quantity},
+    arguments::{number, prior, quantity},
     exit::Exit,
     invocation,
     output::{self, count_of},
@@ -68,10 +68,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         None => Date::today(),
     };
     dp_assay::memo::check_folder(&args.out).context("--out")?;
-    let prior = args.prior.as_deref().map(|text| number("--prior", text)).transpose()?;
-    if let Some(prior) = &prior {
-        dp_assay::risk::check_prior(prior).context("--prior")?;
-    }
+    let prior = args.prior.as_deref().map(prior).transpose()?;
     let alpha = args.alpha.as_deref().map(|text| number("--alpha", text)).transpose()?;
     if alpha.as_ref().is_some_and(|alpha| *alpha <= 0 || *alpha >= 1) {
         bail!("--alpha {}: expected a type I error above 0 and below 1", args.alpha.as_deref().unwrap_or_default());

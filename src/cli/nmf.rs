@@ -11,10 +11,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Delta},
+    document::fields::{Fields, said},
     release::Release,
     spine::{bypass, records},
     topdown::nmf::{
-        check::{self, NmfReport},
+        check::{self, LevelReport, NmfReport},
         estimation::estimated::fit_json,
         fit::FitRow,
         tables::{self, quantile},
@@ -108,22 +109,15 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
     let worst_paths: Vec<String> = pair.iter().map(|path| report.release.dropped_names(*path).join(" ")).collect();
     let mut page = args.form.page();
-    let mut object = object(&report);
-    object["delta"] = output::exact(&delta);
     let reason = records::reason_without_places(&report.release)?;
-    object["epsilon"] = epsilon.value.to_json();
-    object["epsilon_is"] = json!(if reason.is_some() { "at most" } else { "exact" });
-    object["worst_paths"] = json!(worst_paths);
-    page.records(object["levels"].as_array().into_iter().flatten().cloned());
-    page.object(object);
-    let rows = report.levels.iter().map(|level| {
-        let run = |(run, units): (&usize, &u64)| if *run == 1 { units.to_string() } else { format!("{units} x{run}") };
-        let carried: Vec<String> = level.carried.iter().map(run).collect();
-        let numbers = [level.units, level.measured, level.counts, level.width as u64].map(|number| number.to_string());
-        [vec![level.name.clone()], numbers.to_vec(), vec![carried.join(", ")]].concat()
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    page.table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], rows);
+    let levels = levels(&report);
+    let answer = Fields::from(object(&report, &levels))
+        .with("delta", output::exact(&delta))
+        .with("epsilon", &epsilon.value)
+        .with("epsilon_is", if reason.is_some() { "at most" } else { "exact" })
+        .with("worst_paths", &worst_paths);
+    page.object(answer);
+    page.rows(&levels);
     put_fit(&mut page, args, &report);
     put_constraints(&mut page, &report);
     let digits = args.digits.min(40) as usize;
@@ -195,14 +189,14 @@ fn put_fit(page: &mut Page, args: &CheckArgs, report: &NmfReport) {
         let rows = if args.fit { &fit.rows } else { &fit.levels };
         let first: &[&str] = if args.fit { &["sum of children", "query"] } else { &["sum of children"] };
         let headings = [first, &["df", "chi-square", "ratio", "p (asymptotic)"]].concat();
-        let rows = rows.iter().map(cells).collect();
+        let rows = rows.iter().map(cells);
         match args.fit {
             true => page.table_of_pairs(&headings, rows),
             false => page.table(&headings, rows),
         }
         if !args.fit && !fit.within.is_empty() {
             page.text("\n");
-            page.table(&[&["queries of a unit"], &headings[1..]].concat(), fit.within.iter().map(cells).collect());
+            page.table(&[&["queries of a unit"], &headings[1..]].concat(), fit.within.iter().map(cells));
         }
         let largest =
             fit.largest.as_ref().map_or_else(String::new, |largest| format!("largest residual: {}\n", largest.words()));
@@ -223,18 +217,25 @@ fn put_fit(page: &mut Page, args: &CheckArgs, report: &NmfReport) {
     }
 }
 
-fn object(report: &NmfReport) -> Value {
-    let levels = report.levels.iter().map(|level| {
-        json!({
-            "name": level.name,
-            "units": level.units,
-            "measured": level.measured,
-            "noisy_counts": level.counts,
-            "geocode_digits": level.width,
-            "carried": level.carried.iter().map(|(run, units)| json!({ "levels": run, "units": units })).collect::<Vec<_>>(),
-        })
-    });
-    let levels: Vec<Value> = levels.collect();
+/// A row for each level.
+fn levels(report: &NmfReport) -> Vec<Fields> {
+    let shown = |(run, units): (&usize, &u64)| if *run == 1 { units.to_string() } else { format!("{units} x{run}") };
+    let row = |level: &LevelReport| {
+        let carried = level.carried.iter();
+        let object = carried.clone().map(|(run, units)| json!({ "levels": run, "units": units })).collect::<Value>();
+        let carried = said(object, carried.map(shown).collect::<Vec<_>>().join(", "));
+        Fields::new()
+            .shown("name", "level", &level.name)
+            .shown("units", "units", level.units)
+            .shown("measured", "with counts", level.measured)
+            .shown("noisy_counts", "noisy counts", level.counts)
+            .shown("geocode_digits", "digits", level.width)
+            .shown("carried", "levels carried", carried)
+    };
+    report.levels.iter().map(row).collect()
+}
+
+fn object(report: &NmfReport, levels: &[Fields]) -> Value {
     let names =
         |dropped: &Vec<usize>| dropped.iter().map(|level| report.levels[*level].name.clone()).collect::<Vec<_>>();
     let paths = report.paths.iter().map(|(dropped, blocks)| json!({ "dropped": names(dropped), "blocks": blocks }));
@@ -266,7 +267,7 @@ fn run_compare(args: &CompareArgs) -> Result<Exit> {
     let beyond = scores.iter().filter(|z| z.abs() > 1.959_963_984_540_054).count();
     let mut page = args.form.page();
     let quantiles = |numbers: &[f64]| {
-        LEVELS.iter().map(|level| json!({ "level": level, "value": quantile(numbers, *level) })).collect::<Vec<_>>()
+        LEVELS.iter().map(|level| json!({ "level": level, "value": quantile(numbers, *level) })).collect::<Value>()
     };
     page.object(json!({
         "rows": found.rows,
@@ -279,15 +280,15 @@ fn run_compare(args: &CompareArgs) -> Result<Exit> {
         "std_dev_ratio": quantiles(&found.ratios),
         "largest": found.largest.as_ref().map(|(key, a, b)| json!({ "row": key, "first": a, "second": b })),
     }));
-    page.records(LEVELS.iter().map(|level| {
-        json!({ "level": level, "z": quantile(scores, *level), "std_dev_ratio": quantile(&found.ratios, *level) })
-    }));
     let shown = |number: Option<f64>| number.map_or("-".to_string(), |number| format!("{number:.6}"));
-    let row = |level: &f64| {
-        let name = format!("{} %", 100.0 * level);
-        vec![name, shown(quantile(scores, *level)), shown(quantile(&found.ratios, *level))]
+    let row = |level: f64| {
+        let [z, ratio] = [scores, &found.ratios].map(|numbers| quantile(numbers, level));
+        Fields::new()
+            .shown("level", "quantile", said(level, format!("{} %", 100.0 * level)))
+            .shown("z", "z", said(z, shown(z)))
+            .shown("std_dev_ratio", "ratio of std_dev", said(ratio, shown(ratio)))
     };
-    page.table(&["quantile", "z", "ratio of std_dev"], LEVELS.iter().map(row).collect());
+    page.rows(&LEVELS.map(row));
     let largest = found.largest.as_ref().map_or_else(String::new, |(key, first, second)| {
         format!("largest difference: {key}, {first:.3} and {second:.3}\n")
     });

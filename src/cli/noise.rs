@@ -13,7 +13,6 @@ use dp_assay::{
     noise::{TableDone, TableOptions, TableSink, TableSource},
 };
 use rug::Rational;
-use serde_json::{Value, json};
 
 use super::{
     exit::Exit,
@@ -96,18 +95,16 @@ pub fn run(args: &Args) -> Result<Exit> {
     // The budget of one count that differs by one between neighbors, if the accountant's range includes the parameter.
     let spent = Spent::of_law(sampler.law());
     if args.json {
-        let mut object = Value::Object(mechanism::keys(sampler.law(), &streams));
-        object["column"] = json!(args.column[0]);
-        object["columns"] = json!(args.column);
-        object["rows"] = json!(done.rows);
-        if args.input_is_parquet() {
-            object["metadata_kept"] = json!(done.kept_metadata);
-            object["metadata_dropped"] = json!(done.dropped_metadata);
-        }
-        object["rho"] = spent.rho.as_ref().map_or(Value::Null, exact);
-        object["pure_epsilon"] = spent.pure_epsilon.as_ref().map_or(Value::Null, exact);
-        object["out"] = json!(args.out.display().to_string());
-        output::json_of(&object, &provenance)?;
+        let answer = mechanism::fields(sampler.law(), &streams)
+            .with("column", &args.column[0])
+            .with("columns", &args.column)
+            .with("rows", done.rows)
+            .with_some("metadata_kept", args.input_is_parquet().then_some(&done.kept_metadata))
+            .with_some("metadata_dropped", args.input_is_parquet().then_some(&done.dropped_metadata))
+            .with("rho", spent.rho.as_ref().map(exact))
+            .with("pure_epsilon", spent.pure_epsilon.as_ref().map(exact))
+            .with("out", args.out.display().to_string());
+        output::json_of(&answer.object(), &provenance)?;
     } else if !to_stdout {
         said(args, &done, sampler.law(), &spent, streams.insecure_seed())?;
     }

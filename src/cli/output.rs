@@ -3,7 +3,12 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dp_assay::{document::Table, loss::second::SecondEnclosure, numeric::Enclosure, provenance::Provenance};
+use dp_assay::{
+    document::{Table, fields::Fields},
+    loss::second::SecondEnclosure,
+    numeric::Enclosure,
+    provenance::Provenance,
+};
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
@@ -179,10 +184,9 @@ pub fn json_number(text: &str) -> Value {
 }
 
 /// Columns of a series as JSON arrays of numbers.
-pub fn arrays<C: AsRef<str>, R: AsRef<[String]>>(object: &mut Value, columns: &[C], rows: &[R]) {
-    for (k, column) in columns.iter().enumerate() {
-        object[column.as_ref()] = rows.iter().map(|row| json_number(&row.as_ref()[k])).collect();
-    }
+pub fn arrays<C: AsRef<str>, R: AsRef<[String]>>(columns: &[C], rows: &[R]) -> Fields {
+    let numbers = |k: usize| rows.iter().map(|row| json_number(&row.as_ref()[k])).collect::<Value>();
+    columns.iter().enumerate().fold(Fields::new(), |fields, (k, column)| fields.with(column.as_ref(), numbers(k)))
 }
 
 /// A bound to three significant digits, rounded up.
@@ -211,26 +215,9 @@ pub fn rho_exact(rho: &Rational, is_exact: bool) -> Value {
     if is_exact { json!(rho.to_string()) } else { Value::Null }
 }
 
-/// A certified number as JSON: an object with both ends, or `null` for one that is infinite.
-pub fn enclosure(value: Option<&Enclosure>) -> Value {
-    value.map_or(Value::Null, Enclosure::to_json)
-}
-
-/// An object with a name before its own keys.
-pub fn named(name: &str, keys: Value) -> Value {
-    let mut named = json!({ "name": name });
-    if let (Some(named), Value::Object(keys)) = (named.as_object_mut(), keys) {
-        named.extend(keys);
-    }
-    named
-}
-
-/// Gives an answer its levels: each with a name before its own keys; none if there are no levels.
-pub fn add_levels<'a>(answer: &mut Value, levels: impl Iterator<Item = (&'a str, Value)>) {
-    let named: Vec<Value> = levels.map(|(name, keys)| named(name, keys)).collect();
-    if !named.is_empty() {
-        answer["levels"] = named.into();
-    }
+/// A name before other fields.
+pub fn named(name: &str, fields: impl Into<Fields>) -> Fields {
+    Fields::new().with("name", name).and(fields)
 }
 
 /// A number of things: "1 count", "2 counts".
@@ -312,10 +299,8 @@ pub fn status(met: bool) -> &'static str {
 
 /// A second enclosure, its methods, and what it leaves open: for JSON.
 pub fn second_json(second: &SecondEnclosure) -> Value {
-    let mut object = second.value.to_json();
-    object["by"] = json!(second.by.to_string());
-    object["note"] = json!(second.leaves_open());
-    object
+    let ends = Fields::from(second.value.to_json());
+    ends.with("by", second.by.to_string()).with("note", second.leaves_open()).into()
 }
 
 /// The JSON of a second enclosure that is missing, with the reason.

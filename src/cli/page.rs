@@ -13,9 +13,14 @@ use clap::ValueEnum;
 use dp_assay::{
     account::Answer,
     chart::Sheet,
-    document::{Block, Table, latex, markdown},
-    error::visible_lines,
+    document::{
+        Block, Table,
+        fields::{self, Fields},
+        latex, markdown,
+    },
+    error::{shown, visible_lines},
     provenance::Provenance,
+    release::Release,
 };
 use serde_json::{Map, Value};
 
@@ -202,18 +207,24 @@ impl Page {
     }
 
     /// A table of numbers: all but its first column are set right.
-    pub fn table<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
-        self.push(Table::numbers("", heading, rows));
+    pub fn table<S: ToString>(&mut self, heading: &[S], rows: impl IntoIterator<Item = Vec<String>>) {
+        self.push(Table::numbers("", heading, rows.into_iter().collect()));
     }
 
     /// A table of numbers, where the first two columns name the row.
-    pub fn table_of_pairs<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
-        self.push(Table::numbers("", heading, rows).with_words(0..2));
+    pub fn table_of_pairs<S: ToString>(&mut self, heading: &[S], rows: impl IntoIterator<Item = Vec<String>>) {
+        self.push(Table::numbers("", heading, rows.into_iter().collect()).with_words(0..2));
     }
 
     /// A table of text: every column is set left.
-    pub fn columns<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
-        self.push(Table::numbers("", heading, rows).of_words());
+    pub fn columns<S: ToString>(&mut self, heading: &[S], rows: impl IntoIterator<Item = Vec<String>>) {
+        self.push(Table::numbers("", heading, rows.into_iter().collect()).of_words());
+    }
+
+    /// Rows of fields, of which there is one at least: a record each, and a table of numbers.
+    pub fn rows(&mut self, rows: &[Fields]) {
+        self.records(rows.iter().map(Fields::object));
+        self.push(fields::table(rows));
     }
 
     /// A table.
@@ -232,9 +243,20 @@ impl Page {
         }
     }
 
+    /// A table of rows of which there is one at least, where the first two columns name the row.
+    pub fn push_pairs(&mut self, rows: impl Iterator<Item = Fields>) {
+        self.push(fields::table(&rows.collect::<Vec<_>>()).with_words(0..2));
+    }
+
+    /// The same, where every column is text.
+    pub fn rows_of_words(&mut self, rows: &[Fields]) {
+        self.records(rows.iter().map(Fields::object));
+        self.push(fields::table(rows).of_words());
+    }
+
     /// The answer as one JSON object.
-    pub fn object(&mut self, object: Value) {
-        self.object = object;
+    pub fn object(&mut self, object: impl Into<Value>) {
+        self.object = object.into();
     }
 
     /// The provenance of the answer, if it is more than the command line.
@@ -262,9 +284,17 @@ impl Page {
     }
 
     /// An answer of one record: the object.
-    pub fn answer(&mut self, object: Value) {
-        self.records.push(object.clone());
-        self.object = object;
+    pub fn answer(&mut self, object: impl Into<Value>) {
+        self.object = object.into();
+        self.records.push(self.object.clone());
+    }
+
+    /// Writes a release to the file of `--out`, with its provenance beside it, and says so.
+    pub fn release(&mut self, path: &Path, release: &Release) -> Result<()> {
+        release.write(path).context("--out")?;
+        invocation::provenance()?.write_beside(path).context("--out")?;
+        self.text(format!("written as a release to {}\n", shown(path)));
+        Ok(())
     }
 
     /// Writes the page; the command is done.

@@ -11,6 +11,7 @@ use dp_assay::{
     },
     certificate::{self, Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target, name_of_direction},
     deployments,
+    document::fields::Fields,
     law::Direction,
     numeric::rational,
     replication::certified,
@@ -18,13 +19,13 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    arguments::{number, quantity},
+    arguments::{number, optional, prior, quantity},
     calibrate::{DECIMALS, FACTOR_DECIMALS},
     exit::Exit,
     output::{self, exact, exact_text},
     progress,
     risk_goal::Of,
-    subject::{self, Resolved, Subject, more_private_note, put_relation},
+    subject::{self, Resolved, Subject, more_private_note, of_relation},
 };
 
 /// Write a certificate that an independent checker (proofs/check.py) can verify
@@ -215,11 +216,8 @@ impl Args {
             certificate::write_checker(path)?;
         }
         if self.json {
-            let mut object = json!({ "file": null, "checker": checker, "rocq": self.theorem_object(&formal) });
-            if let Some(subject) = &subject {
-                put_relation(&mut object, subject);
-            }
-            output::json(&object)?;
+            let object = json!({ "file": null, "checker": checker, "rocq": self.theorem_object(&formal) });
+            output::json(&Fields::from(object).and(subject.as_ref().map(of_relation).unwrap_or_default()).into())?;
         } else {
             let of = match &subject {
                 Some(subject) => format!("{}\n{} neighbors\n", subject.title, subject.neighbors.name()),
@@ -232,15 +230,12 @@ impl Args {
     }
 
     /// The numbers of the theorem.
-    fn theorem_object(&self, formal: &FormalClaim) -> Value {
-        let mut theorem = json!({ "file": self.rocq });
-        for (name, [lower, upper]) in formal.numbers() {
-            theorem[name] = match lower == upper {
-                true => exact(upper),
-                false => json!({ "lower": exact(lower), "upper": exact(upper) }),
-            };
-        }
-        theorem
+    fn theorem_object(&self, formal: &FormalClaim) -> Fields {
+        let file = Fields::new().with("file", &self.rocq);
+        formal.numbers().into_iter().fold(file, |theorem, (name, [lower, upper])| match lower == upper {
+            true => theorem.with(name, exact(upper)),
+            false => theorem.with(name, json!({ "lower": exact(lower), "upper": exact(upper) })),
+        })
     }
 
     /// The certificate, and its subject, unless that is a row of a paper.
@@ -280,8 +275,7 @@ impl Args {
         if let Some(row) = &self.row {
             return Ok(Asked::Row(row));
         }
-        let delta =
-            || -> Result<Option<Delta>> { self.delta.as_deref().map(|text| quantity("--delta", text)).transpose() };
+        let delta = || optional::<Delta>("--delta", &self.delta);
         if self.calibrate {
             let delta = delta()?.context("--calibrate needs --delta, and --epsilon or --match zcdp")?;
             let promise = match (&self.epsilon, self.match_) {
@@ -294,8 +288,7 @@ impl Args {
             return Ok(Asked::Calibration(promise, grid));
         }
         if let Some(text) = &self.prior {
-            let prior = number("--prior", text)?;
-            dp_assay::risk::check_prior(&prior).context("--prior")?;
+            let prior = prior(text)?;
             return Ok(Asked::Of(match (delta()?, self.of) {
                 (Some(probability), Of::Events) => Question::Events { prior, probability },
                 (Some(probability), Of::Outputs) => Question::Outputs { prior, probability },
@@ -317,25 +310,21 @@ impl Args {
     fn object(&self, &Written { certificate, subject, out, formal, checker }: &Written) -> Value {
         let claim = &certificate.claim;
         let key = if is_hull(claim, subject) { "hull" } else { what(claim) };
-        let mut object = json!({
-            key: { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
-        });
-        for (name, given) in claim.question.given() {
-            object[name] = given_in_json(&given);
-        }
-        match subject {
-            Some(subject) => put_relation(&mut object, subject),
-            None => object["neighbors"] = json!(claim.neighbors.name()),
-        }
-        object["direction"] = json!(claim.direction.map(name_of_direction));
-        object["units"] = json!(claim.paths.units().len());
-        object["source"] = certificate.source.json();
-        object["file"] = json!(out);
-        object["checker"] = json!(checker);
-        object["rocq"] = formal.map_or(Value::Null, |formal| self.theorem_object(formal));
+        let relation = match subject {
+            Some(subject) => of_relation(subject),
+            None => Fields::new().with("neighbors", claim.neighbors.name()),
+        };
         let hints = |all: &[Hints]| -> Value { all.iter().map(in_json).collect() };
-        object["proofs"] = json!({ "lower": hints(&certificate.lower), "upper": hints(&certificate.upper) });
-        object
+        of_claim(key, claim)
+            .and(relation)
+            .with("direction", claim.direction.map(name_of_direction))
+            .with("units", claim.paths.units().len())
+            .with("source", certificate.source.json())
+            .with("file", out)
+            .with("checker", checker)
+            .with("rocq", formal.map(|formal| self.theorem_object(formal)))
+            .with("proofs", json!({ "lower": hints(&certificate.lower), "upper": hints(&certificate.upper) }))
+            .into()
     }
 
     fn words(&self, &Written { certificate, subject, out, formal, checker }: &Written) -> String {
@@ -425,13 +414,14 @@ pub fn given_in_words(claim: &Claim) -> String {
     }
 }
 
-/// The conditions as in JSON.
-pub fn given_in_json(given: &Given) -> Value {
-    match given {
-        Given::Number(value) => exact(value),
-        Given::Word(word) => json!(word),
-        Given::Counts(counts) => json!(counts),
-    }
+/// Both ends of a claim under this key, and its conditions.
+pub fn of_claim(key: &str, claim: &Claim) -> Fields {
+    let ends = Fields::new().with(key, json!({ "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) }));
+    claim.question.given().iter().fold(ends, |fields, (name, given)| match given {
+        Given::Number(value) => fields.with(*name, exact(value)),
+        Given::Word(word) => fields.with(*name, word),
+        Given::Counts(counts) => fields.with(*name, counts),
+    })
 }
 
 /// The upper and the lower end of a claim.

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use dp_assay::{
     account::{Account, Answer, Delta},
+    document::fields::{Fields, certified, said},
     loss::law::Law,
     numeric::{Enclosure, parallel},
     release::subject::QueryPart,
@@ -63,42 +64,29 @@ impl QueryRow {
         })
     }
 
-    /// The headings.
-    pub const HEADING: [&str; 8] = ["level", "query", "counts", "shift", "sigma2", "rho", "share of rho", "epsilon"];
-
-    /// A line of the table.
-    pub fn cells(&self, digits: usize) -> Vec<String> {
-        vec![
-            self.level.clone(),
-            self.name.clone(),
-            self.count.to_string(),
-            self.shift.to_string(),
-            noise(&self.law),
-            Enclosure::rational(&self.rho, 64).shown(6),
-            percent(&self.share),
-            self.epsilon.value.shown(digits),
-        ]
+    /// The row, with epsilon to this number of digits in tables.
+    pub fn fields(&self, digits: usize) -> Fields {
+        let parameter = self.law.parameter();
+        let sigma2 = self.law.sigma2().map(|_| exact(parameter));
+        Fields::new()
+            .shown("level", "level", &self.level)
+            .shown("query", "query", &self.name)
+            .shown("counts", "counts", self.count)
+            .shown("shift", "shift", self.shift)
+            .with("law", self.law.key())
+            .shown("sigma2", "sigma2", said(sigma2, noise(&self.law)))
+            .with("laplace_epsilon", is_laplace(&self.law).then(|| exact(parameter)))
+            .with("parameters", parameters(&self.law))
+            .shown("rho", "rho", said(exact(&self.rho), Enclosure::rational(&self.rho, 64).shown(6)))
+            .with("rho_exact", rho_exact(&self.rho, self.law.has_exact_rho()))
+            .shown("share_of_rho", "share of rho", said(exact(&self.share), percent(&self.share)))
+            .shown("epsilon", "epsilon", certified(&self.epsilon.value, digits))
+            .with("status", self.epsilon.status())
     }
 
     /// The row as an object.
     pub fn json(&self) -> Value {
-        let (law, parameter) = (self.law.key(), self.law.parameter());
-        let (gaussian, laplace) = (self.law.sigma2().is_some(), is_laplace(&self.law));
-        json!({
-            "level": self.level,
-            "query": self.name,
-            "counts": self.count,
-            "shift": self.shift,
-            "law": law,
-            "sigma2": if gaussian { exact(parameter) } else { Value::Null },
-            "laplace_epsilon": if laplace { exact(parameter) } else { Value::Null },
-            "parameters": parameters(&self.law),
-            "rho": exact(&self.rho),
-            "rho_exact": rho_exact(&self.rho, self.law.has_exact_rho()),
-            "share_of_rho": exact(&self.share),
-            "epsilon": self.epsilon.value.to_json(),
-            "status": self.epsilon.status(),
-        })
+        self.fields(1).object()
     }
 }
 
@@ -131,42 +119,30 @@ pub fn calibrated<'f>(
 }
 
 impl CalibratedQuery {
-    /// The headings.
-    pub const HEADING: [&str; 6] = ["level", "query", "share of rho", "sigma2", "calibrated", "epsilon"];
-
-    /// A line of the table.
-    pub fn cells(&self, digits: usize) -> Vec<String> {
-        vec![
-            self.after.level.clone(),
-            self.after.name.clone(),
-            percent(&self.share),
-            noise(&self.before),
-            noise(&self.after.law),
-            self.after.epsilon.value.shown(digits),
-        ]
+    /// The row, with epsilon to this number of digits in tables.
+    pub fn fields(&self, digits: usize) -> Fields {
+        let (before, after) = (self.before.parameter(), self.after.law.parameter());
+        let sigma2 = |value: &Rational| self.before.sigma2().map(|_| exact(value));
+        let epsilon = |value: &Rational| is_laplace(&self.before).then(|| exact(value));
+        Fields::new()
+            .shown("level", "level", &self.after.level)
+            .shown("query", "query", &self.after.name)
+            .with("counts", self.after.count)
+            .with("shift", self.after.shift)
+            .with("law", self.before.key())
+            .shown("share_of_rho", "share of rho", said(exact(&self.share), percent(&self.share)))
+            .shown("sigma2", "sigma2", said(sigma2(before), noise(&self.before)))
+            .shown("calibrated_sigma2", "calibrated", said(sigma2(after), noise(&self.after.law)))
+            .with("laplace_epsilon", epsilon(before))
+            .with("calibrated_laplace_epsilon", epsilon(after))
+            .with("calibrated_exact", after.to_string())
+            .shown("epsilon", "epsilon", certified(&self.after.epsilon.value, digits))
+            .with("status", self.after.epsilon.status())
     }
 
     /// The row as an object.
     pub fn json(&self) -> Value {
-        let (law, before, after) = (self.before.key(), self.before.parameter(), self.after.law.parameter());
-        let (gaussian, laplace) = (self.before.sigma2().is_some(), is_laplace(&self.before));
-        let sigma2 = |value: &Rational| if gaussian { exact(value) } else { Value::Null };
-        let epsilon = |value: &Rational| if laplace { exact(value) } else { Value::Null };
-        json!({
-            "level": self.after.level,
-            "query": self.after.name,
-            "counts": self.after.count,
-            "shift": self.after.shift,
-            "law": law,
-            "share_of_rho": exact(&self.share),
-            "sigma2": sigma2(before),
-            "calibrated_sigma2": sigma2(after),
-            "laplace_epsilon": epsilon(before),
-            "calibrated_laplace_epsilon": epsilon(after),
-            "calibrated_exact": after.to_string(),
-            "epsilon": self.after.epsilon.value.to_json(),
-            "status": self.after.epsilon.status(),
-        })
+        self.fields(1).object()
     }
 }
 

@@ -8,6 +8,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use dp_assay::document::fields::Fields;
 use dp_assay::safetab::{
     rehearsal::{CountryRehearsal, MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel},
     schema::TotalsCheck,
@@ -16,8 +17,8 @@ use dp_assay::safetab::{
 use serde_json::{Value, json};
 
 use super::{
-    arguments::quantity, exit::Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress,
-    tabulate::BUREAU_ORDER,
+    arguments::first_given, arguments::quantity, exit::Exit, invocation, mechanism::Randomness, page::FormArgs,
+    page::Page, progress, tabulate::BUREAU_ORDER,
 };
 
 /// Simulate SafeTab many times on non-confidential records, and compare the published counts with the truth
@@ -121,7 +122,7 @@ fn country(args: &Args) -> Result<CountryRehearsal> {
         ("--units", args.units.is_some()),
         ("--summary-levels", args.summary_levels != BUREAU_ORDER),
     ];
-    if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+    if let Some(option) = first_given(others) {
         bail!("{option} goes with the bureau's files; with a specification file give --persons or --made-up");
     }
     Ok(CountryRehearsal {
@@ -211,7 +212,7 @@ fn level_json(level: &RehearsedLevel) -> Value {
             "published_by_table": published,
         })
     });
-    let mut object = json!({
+    let answer = json!({
         "pass": level.pass,
         "region_type": level.region_type,
         "level": level.level,
@@ -222,12 +223,8 @@ fn level_json(level: &RehearsedLevel) -> Value {
         "margins": margins.collect::<Vec<Value>>(),
         "sizes": strata.collect::<Vec<Value>>(),
     });
-    if let Some(effect) = &level.coterminous {
-        object["coterminous"] = json!({
-            "replaced": effect.replaced,
-            "filled": effect.filled,
-            "contradicted": effect.contradicted,
-        });
-    }
-    object
+    let effect = level.coterminous.as_ref().map(
+        |effect| json!({ "replaced": effect.replaced, "filled": effect.filled, "contradicted": effect.contradicted }),
+    );
+    Fields::from(answer).with_some("coterminous", effect).into()
 }

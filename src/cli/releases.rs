@@ -1,7 +1,7 @@
 //! `assay releases`: the bundled releases, and files to start one's own from.
 
 use anyhow::{Context, Result};
-use dp_assay::{numeric::Enclosure, release::Release};
+use dp_assay::{document::fields::Fields, numeric::Enclosure, release::Release};
 use serde_json::{Value, json};
 
 use super::{
@@ -38,24 +38,16 @@ pub fn run(args: &Args) -> Result<Exit> {
     let releases = Release::bundled()?;
     let mut page = args.form.page();
     page.object(json!({ "releases": releases.iter().map(object).collect::<Vec<_>>() }));
-    page.records(releases.iter().map(|release| {
-        let mut record = object(release);
-        record["levels"] = json!(release.levels.len());
-        record["published"] = json!(release.published.len());
-        record
-    }));
-    let rows: Vec<Vec<String>> = (releases.iter())
-        .map(|release| {
-            vec![
-                release.name.clone(),
-                Enclosure::rational(&release.rho, 64).shown(8),
-                release.neighbors.name().to_string(),
-                release.levels.len().to_string(),
-                release.title.clone(),
-            ]
-        })
-        .collect();
-    page.table(&["name", "rho", "neighbors", "levels", "title"], rows);
+    let row = |release: &Release| {
+        Fields::from(object(release))
+            .cell("name", &release.name)
+            .cell("rho", Enclosure::rational(&release.rho, 64).shown(8))
+            .cell("neighbors", release.neighbors.name())
+            .shown("levels", "levels", release.levels.len())
+            .cell("title", &release.title)
+            .with("published", release.published.len())
+    };
+    page.rows(&releases.iter().map(row).collect::<Vec<_>>());
     for release in &releases {
         let levels: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
         let about = format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source);

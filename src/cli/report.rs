@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::Epsilon,
+    document::fields::Fields,
     release::Release,
     topdown::nmf::audit::{self, NmfAudit},
 };
@@ -27,16 +28,16 @@ use self::{
     yardstick::{Here, UnitName},
 };
 use super::{
-    arguments::{number, quantity},
+    arguments::{first_given, optional, prior, quantity},
     compared, epsilon,
     exit::Exit,
     invocation,
     of_ledger::OfLedger,
-    output::{enclosure, exact, named},
+    output::{exact, named},
     page::Page,
     progress,
     risk::bound,
-    subject::{Format, Resolved, Subject, put_relation},
+    subject::{Format, Resolved, Subject, of_relation},
 };
 
 /// One page of HTML to mail or print: how private, beside what was published, what an adversary learns, how accurate
@@ -81,9 +82,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let prior = number("--prior", &args.prior)?;
-    dp_assay::risk::check_prior(&prior).context("--prior")?;
-    let required = args.epsilon.as_deref().map(|text| quantity::<Epsilon>("--epsilon", text)).transpose()?;
+    let (prior, required): (_, Option<Epsilon>) = (prior(&args.prior)?, optional("--epsilon", &args.epsilon)?);
     let request = Request {
         delta: quantity("--delta", &args.delta)?,
         prior,
@@ -111,26 +110,23 @@ pub fn run(args: &Args) -> Result<Exit> {
             let html = document::page(&request, &subject, (&answers, audit.as_ref()), &provenance)?;
             dp_assay::chart::write_page(out, &html).context("--out")?;
             put_answers(&mut page, &request, &subject, (&answers, audit.as_ref()));
-            let mut object = object(&request, &subject, &answers, &lines(&answers));
-            object["out"] = json!(out.display().to_string());
-            if let Some(audit) = &audit {
-                object["audit"] = audit_object(audit);
-            }
-            page.records(lines(&answers));
-            object
+            let lines = lines(&answers);
+            page.records(lines.iter().map(Fields::object));
+            object(&request, &subject, &answers, lines)
+                .with("out", out.display().to_string())
+                .with_some("audit", audit.as_ref().map(audit_object))
         }
         None => {
-            let object = written.as_ref().map_or(Value::Null, |sheet| sheet.object(&request, &subject));
+            let object = written.as_ref().map(|sheet| sheet.object(&request, &subject)).unwrap_or_default();
             page.text(format!("{}\n\n", subject.title));
             for sentence in written.iter().flat_map(|sheet| sheet.said(&request)) {
                 page.text(format!("{sentence}\n"));
             }
-            page.records([object.clone()]);
+            page.records([object.object()]);
             object
         }
     };
-    let object = sheets.named(object);
-    page.object(object);
+    page.object(sheets.named(object));
     page.provenance(provenance);
     let paths = [&args.out, &args.nist, &args.registry].into_iter().flatten();
     let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
@@ -144,9 +140,8 @@ pub fn run(args: &Args) -> Result<Exit> {
 impl Args {
     /// An option that a ledger cannot have.
     fn about_one_release(&self) -> Option<&'static str> {
-        let given =
-            [("--nist", self.nist.is_some()), ("--registry", self.registry.is_some()), ("--nmf", self.nmf.is_some())];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+        let [nist, registry, nmf] = [self.nist.is_some(), self.registry.is_some(), self.nmf.is_some()];
+        first_given([("--nist", nist), ("--registry", registry), ("--nmf", nmf)])
     }
 }
 
@@ -209,64 +204,52 @@ fn audit_object(audit: &NmfAudit) -> Value {
 }
 
 /// The numbers of the page.
-fn object(request: &Request, subject: &Resolved, answers: &Answers, lines: &[Value]) -> Value {
-    let Some((whole, levels)) = lines.split_last() else { return Value::Null };
-    let mut object = whole.clone();
-    object["delta"] = exact(&request.delta);
-    object["prior"] = exact(&request.prior);
-    put_relation(&mut object, subject);
-    if let Some(ways) = answers.private.as_ref().ok().and_then(|private| private.found.total.decided_by.as_ref()) {
-        object["worst_pair"] = json!(ways);
-    }
-    let left_out = answers.left_out();
-    if !left_out.is_empty() {
-        let named = |why: &&LeftOut| json!({ "section": why.section, "reason": why.reason });
-        object["left_out"] = left_out.iter().map(named).collect();
-    }
-    if let Some(factor) = answers.spared.as_ref().ok().and_then(|spared| spared.common_factor.as_ref()) {
-        object["factor"] = exact(factor);
-        object["reduction_percent"] = exact(&reduction(factor));
-    }
-    if let (Ok(yardstick), Ok(private)) = (&answers.yardstick, &answers.private) {
-        object["yardstick"] =
-            yardstick::object(yardstick, &Here::of_subject(subject, &private.found.total.epsilon.value));
-    }
-    if let Ok(margins) = &answers.margins {
-        object["margins"] = accurate::records(margins).into();
-    }
-    if !levels.is_empty() {
-        object["levels"] = levels.to_vec().into();
-    }
-    object
+fn object(request: &Request, subject: &Resolved, answers: &Answers, mut lines: Vec<Fields>) -> Fields {
+    let whole = lines.pop().unwrap_or_default();
+    let private = answers.private.as_ref().ok().map(|private| &private.found.total);
+    let left_out = |why: &LeftOut| json!({ "section": why.section, "reason": why.reason });
+    let factor = answers.spared.as_ref().ok().and_then(|spared| spared.common_factor.as_ref());
+    let yardstick = answers.yardstick.as_ref().ok().zip(private);
+    let yardstick =
+        yardstick.map(|(own, total)| yardstick::object(own, &Here::of_subject(subject, &total.epsilon.value)));
+    whole
+        .with("delta", exact(&request.delta))
+        .with("prior", exact(&request.prior))
+        .and(of_relation(subject))
+        .with_some("worst_pair", private.and_then(|total| total.decided_by.as_ref()))
+        .with_any("left_out", answers.left_out().into_iter().map(left_out))
+        .with_some("factor", factor.map(exact))
+        .with_some("reduction_percent", factor.map(|factor| exact(&reduction(factor))))
+        .with_some("yardstick", yardstick)
+        .with_some("margins", answers.margins.as_ref().ok().map(|margins| accurate::records(margins)))
+        .with_any("levels", lines)
 }
 
-/// An object for each level, and for the whole last.
-fn lines(answers: &Answers) -> Vec<Value> {
+/// The fields of each level, and of the whole last.
+fn lines(answers: &Answers) -> Vec<Fields> {
     let private: Vec<&epsilon::Line> = answers.private.iter().flat_map(|private| private.found.lines()).collect();
     let of = |(at, line): (usize, &bound::Line)| {
-        let bound = &line.bound;
-        let mut object = private.get(at).map_or_else(|| json!({ "epsilon": null }), |line| object_of_epsilon(line));
-        object["correct_decision_upper"] = bound.correct.value.to_json();
-        object["posterior_events"] = bound.posterior_of_events.value.to_json();
-        object["advantage"] = bound.advantage.to_json();
-        if let Some(row) = answers.spared.iter().flat_map(Spared::rows).find(|row| row.name == line.name) {
-            object["sigma2"] = exact(row.variances.first().unwrap_or(&row.factor));
-            object["calibrated_sigma2"] = exact(&row.calibrated(&row.factor));
-            object["reduction_percent"] = exact(&row.reduction());
-        }
-        named(&line.name, object)
+        let (bound, spared) =
+            (&line.bound, answers.spared.iter().flat_map(Spared::rows).find(|row| row.name == line.name));
+        let none = || Fields::new().with("epsilon", Value::Null);
+        named(&line.name, private.get(at).map_or_else(none, |line| of_epsilon(line)))
+            .with("correct_decision_upper", &bound.correct.value)
+            .with("posterior_events", &bound.posterior_of_events.value)
+            .with("advantage", &bound.advantage)
+            .with_some("sigma2", spared.map(|row| exact(row.variances.first().unwrap_or(&row.factor))))
+            .with_some("calibrated_sigma2", spared.map(|row| exact(&row.calibrated(&row.factor))))
+            .with_some("reduction_percent", spared.map(|row| exact(&row.reduction())))
     };
     answers.learned.lines().enumerate().map(of).collect()
 }
 
 /// The numbers about an epsilon.
-fn object_of_epsilon(line: &epsilon::Line) -> Value {
-    json!({
-        "epsilon": line.epsilon.value.to_json(),
-        "rho": exact(&line.rho),
-        "zcdp_epsilon": enclosure(line.zcdp.as_ref()),
-        "compared_with": compared::json(&line.compared),
-        "method": line.epsilon.proof.to_string(),
-        "status": line.epsilon.status(),
-    })
+fn of_epsilon(line: &epsilon::Line) -> Fields {
+    Fields::new()
+        .with("epsilon", &line.epsilon.value)
+        .with("rho", exact(&line.rho))
+        .with("zcdp_epsilon", &line.zcdp)
+        .with("compared_with", compared::json(&line.compared))
+        .with("method", line.epsilon.proof.to_string())
+        .with("status", line.epsilon.status())
 }

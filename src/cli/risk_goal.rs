@@ -3,12 +3,11 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::Delta,
+    document::fields::Fields,
     release::{Neighbors, Unit},
     risk::promise::RiskPromise,
 };
 use rug::Rational;
-
-use serde_json::{Value, json};
 
 use super::{arguments::number, output::exact};
 
@@ -79,26 +78,20 @@ impl RiskGoal {
 }
 
 /// A promise in the terms of risk, as an object.
-pub fn json(risk: &RiskPromise, unit: Unit) -> Value {
-    let mut object = json!({ "measure": risk.key(), "in_words": risk.in_words(&unit) });
-    let bound = match risk {
-        RiskPromise::TypeTwoError { .. } => "least",
-        RiskPromise::Advantage(_)
-        | RiskPromise::CorrectDecision { .. }
-        | RiskPromise::Posterior { .. }
-        | RiskPromise::PosteriorOfOutputs { .. } => "most",
-    };
-    object[bound] = exact(risk.target());
+pub fn json(risk: &RiskPromise, unit: Unit) -> Fields {
+    let bound = if matches!(risk, RiskPromise::TypeTwoError { .. }) { "least" } else { "most" };
+    let goal = Fields::new()
+        .with("measure", risk.key())
+        .with("in_words", risk.in_words(&unit))
+        .with(bound, exact(risk.target()));
+    let of = |of: &str, delta: &Delta| Fields::new().with("of", of).with("delta", exact(delta));
     match risk {
-        RiskPromise::TypeTwoError { alpha, .. } => object["alpha"] = exact(alpha),
-        RiskPromise::CorrectDecision { prior, .. } => object["prior"] = exact(prior),
-        RiskPromise::Posterior { prior, delta, .. } | RiskPromise::PosteriorOfOutputs { prior, delta, .. } => {
-            let of = if matches!(risk, RiskPromise::Posterior { .. }) { "events" } else { "outputs" };
-            object["prior"] = exact(prior);
-            object["of"] = json!(of);
-            object["delta"] = exact(delta);
+        RiskPromise::Advantage(_) => goal,
+        RiskPromise::TypeTwoError { alpha, .. } => goal.with("alpha", exact(alpha)),
+        RiskPromise::CorrectDecision { prior, .. } => goal.with("prior", exact(prior)),
+        RiskPromise::Posterior { prior, delta, .. } => goal.with("prior", exact(prior)).and(of("events", delta)),
+        RiskPromise::PosteriorOfOutputs { prior, delta, .. } => {
+            goal.with("prior", exact(prior)).and(of("outputs", delta))
         }
-        RiskPromise::Advantage(_) => {}
     }
-    object
 }

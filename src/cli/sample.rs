@@ -6,7 +6,6 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
 
 use super::{
     exit::Exit,
@@ -47,9 +46,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     progress::stage("noise, integers drawn");
     let (mut text, end, between) = if args.json {
-        let mut object = Value::Object(mechanism::keys(sampler.law(), &streams));
-        object["count"] = json!(args.count);
-        let object = output::with_provenance(&object, &invocation::provenance()?);
+        let answer = mechanism::fields(sampler.law(), &streams).with("count", args.count);
+        let object = output::with_provenance(&answer.object(), &invocation::provenance()?);
         // The values follow as they are drawn, as the last key of the object.
         let head = format!("{object:#}");
         (format!("{},\n  \"values\": [", head.strip_suffix("\n}").unwrap_or(&head)), "\n  ]\n}\n", ",")

@@ -113,14 +113,14 @@ fn put_schema(page: &mut Page, schema: &Schema) {
     let attribute = |attribute: &Attribute| {
         vec![attribute.name.clone(), attribute.values.len().to_string(), listed(&attribute.values)]
     };
-    page.columns(&["attribute", "values", "which"], schema.attributes.iter().map(attribute).collect());
+    page.columns(&["attribute", "values", "which"], schema.attributes.iter().map(attribute));
     if !schema.recodes.is_empty() {
         page.text("\n");
         let rows = schema.recodes.iter().map(|recode| {
             let of = &schema.attributes[recode.attribute].name;
             vec![recode.name.clone(), of.clone(), recode.groups.len().to_string(), listed(&recode.groups)]
         });
-        page.columns(&["recode", "of", "groups", "which"], rows.collect());
+        page.columns(&["recode", "of", "groups", "which"], rows);
     }
     if !schema.selections.is_empty() {
         page.text("\n");
@@ -129,7 +129,7 @@ fn put_schema(page: &mut Page, schema: &Schema) {
             let values: Vec<String> = members(of, |value| selection.selected[value]).into_iter().cloned().collect();
             vec![selection.name.clone(), of.name.clone(), values.len().to_string(), listed(&values)]
         });
-        page.columns(&["selection", "of", "values", "which"], rows.collect());
+        page.columns(&["selection", "of", "values", "which"], rows);
     }
 }
 
@@ -138,7 +138,7 @@ fn put_queries(page: &mut Page, queries: &[Request]) {
         let counts = counts.map_or_else(|| "-".to_string(), |counts| counts.to_string());
         vec![name.clone(), counts, levels.join(", ")]
     });
-    page.columns(&["query", "counts", "levels"], rows.collect());
+    page.columns(&["query", "counts", "levels"], rows);
 }
 
 /// The names in a line of at most 60 characters; --json has all of them.

@@ -9,6 +9,7 @@ use dp_assay::{
         ranks::{self, Ranks},
     },
     csv_reader::{CsvTable, Reading},
+    document::fields::{Fields, exactly, said},
     error::unknown,
     noise::{
         Sampler,
@@ -24,7 +25,7 @@ use super::{
     exit::Exit,
     mechanism::Randomness,
     multiline::{self, Multiline},
-    output::{self, exact, exact_text},
+    output::{self, exact_text},
     page::{FormArgs, Page},
     progress,
 };
@@ -70,10 +71,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let simulated = Simulated::of_args(args)?;
     let mut page = args.form.page();
-    let noise = simulated.records();
+    let noise = simulated.rows();
     page.object(simulated.to_json(&noise));
-    page.records(noise);
-    simulated.put_text(&mut page);
+    simulated.put_text(&mut page, &noise);
     if let Some(path) = &args.svg {
         drawn::write(path, &simulated.figure())?;
     }
@@ -117,25 +117,31 @@ impl<'a> Simulated<'a> {
         self.means[k].below(&self.means[0], k == 0)
     }
 
-    /// One record for each noise.
-    fn records(&self) -> Vec<Value> {
+    /// A row for each noise.
+    fn rows(&self) -> Vec<Fields> {
+        let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
         let of = |(k, found): (usize, &SlopeTrials)| {
-            let reduction = self.reduction(k);
-            json!({
-                "sigma2": exact(&self.sigma2[k]),
-                "trials": self.args.trials,
-                "mean_absolute_error_approximate": self.means[k].value,
-                "standard_error_approximate": self.means[k].error,
-                "slopes_approximate": found.slopes,
-                "reduction_percent_approximate": reduction.value.is_finite().then_some(reduction.value),
-                "reduction_standard_error_approximate": reduction.error,
-                "rows_left_out": found.left_out,
-            })
+            let (mean, reduction) = (self.means[k], self.reduction(k));
+            let ((shown, shown_error), (less, less_error)) = (mean.shown(), reduction.shown());
+            let about_mean = "mean |slope - without noise|";
+            Fields::new()
+                .shown("sigma2", "sigma2", exactly(&self.sigma2[k]))
+                .with("trials", self.args.trials)
+                .shown("mean_absolute_error_approximate", about_mean, said(mean.value, shown))
+                .shown("standard_error_approximate", "standard error", said(mean.error, shown_error))
+                .with("slopes_approximate", &found.slopes)
+                .shown("reduction_percent_approximate", "change", said(reduction.value, percent(change_of(&less))))
+                .shown(
+                    "reduction_standard_error_approximate",
+                    "its standard error",
+                    said(reduction.error, percent(less_error)),
+                )
+                .shown("rows_left_out", "rows left out", found.left_out)
         };
         self.found.iter().enumerate().map(of).collect()
     }
 
-    fn to_json(&self, noise: &[Value]) -> Value {
+    fn to_json(&self, noise: &[Fields]) -> Value {
         json!({
             "rows": self.shares.y.len(),
             "trials": self.args.trials,
@@ -150,7 +156,7 @@ impl<'a> Simulated<'a> {
         output::count_of(self.args.trials, "trial")
     }
 
-    fn put_text(&self, page: &mut Page) {
+    fn put_text(&self, page: &mut Page, noise: &[Fields]) {
         let seed = self.insecure_seed.map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
         page.text(format!(
             "{}, {} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
@@ -160,22 +166,7 @@ impl<'a> Simulated<'a> {
             self.args.categories[self.shares.category],
             significant(self.found[0].slope, 7)
         ));
-        let row = |k: usize| {
-            let (mean, error) = self.means[k].shown();
-            let (less, less_error) = self.reduction(k).shown();
-            let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
-            let (change, left_out) = (percent(change_of(&less)), self.found[k].left_out.to_string());
-            vec![exact_text(&self.sigma2[k]), mean, error, change, percent(less_error), left_out]
-        };
-        let heading = [
-            "sigma2",
-            "mean |slope - without noise|",
-            "standard error",
-            "change",
-            "its standard error",
-            "rows left out",
-        ];
-        page.table(&heading, (0..self.found.len()).map(row).collect());
+        page.rows(noise);
         page.text(format!(
             "\nSimulated, in doubles: means over {}, with the digits that their standard errors support. A row is left out \
              of a trial where all its published counts are 0.\n",

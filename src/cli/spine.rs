@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use dp_assay::{
     account::Delta,
     chart::spine::spine_drawings,
+    document::fields::{self, Fields, certified, said},
     numeric::Enclosure,
     spine::{
         blocks::Blocks,
@@ -23,10 +24,10 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    arguments::quantity,
+    arguments::optional,
     exit::Exit,
     invocation, measure, output,
-    page::{self, FormArgs, Page},
+    page::{FormArgs, Page},
     progress,
 };
 
@@ -59,7 +60,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+    let delta: Option<Delta> = optional("--delta", &args.delta)?;
     let mut provenance = invocation::provenance()?;
     let (built, inputs) = build(args)?;
     for name in inputs {
@@ -94,15 +95,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let unit = |level: usize, unit: usize| ids.unit(level, unit).into_owned();
     let mut page = Page::new(args.form.form_or_csv(args.csv));
     page.provenance(provenance);
-    let both = |(lower, upper)| vec![lower, upper];
-    let ends = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)), &margins);
-    page.records(ends.iter().map(|row| page::words(&COLUMNS, row)));
-    let mut object = object(&built, &on_spine, &margins, delta.as_deref(), epsilon.as_ref())?;
-    if !open.is_empty() {
-        object["undetermined"] = open.iter().map(|open| open.to_json(&built.names, &unit)).collect();
-    }
-    put_table(&mut page, &built, &on_spine, &margins, &object, args)?;
-    page.object(object);
+    page.records(records(&built, &on_spine, &margins));
+    let levels = levels(&built, &on_spine, &margins);
+    let answer = object(&built, &levels, &margins, delta.as_deref(), epsilon.as_ref())?
+        .with_any("undetermined", open.iter().map(|open| open.to_json(&built.names, &unit)))
+        .object();
+    put_table(&mut page, &built, &levels, &margins, &answer, args)?;
+    page.object(answer);
     if let (Some(worst), Some(delta)) = (&epsilon, &delta) {
         let said = measure::said_epsilon(&worst.epsilon, worst.reason, (delta, args.digits), &worst.paths);
         page.text(format!("{said}\n"));
@@ -125,19 +124,6 @@ fn build(args: &Args) -> Result<(BuiltSpine, Vec<String>)> {
     Ok((plan.build(Blocks::read(blocks).context("--blocks")?)?, plan.inputs()))
 }
 
-/// The columns of CSV.
-const COLUMNS: [&str; 9] = [
-    "level",
-    "units",
-    "max_fanout",
-    "bypassed",
-    "alone_lower",
-    "alone_upper",
-    "variance_lower",
-    "variance_upper",
-    "margin_95_approx",
-];
-
 /// The epsilon of the plan's release.
 struct Worst {
     epsilon: Enclosure,
@@ -145,27 +131,6 @@ struct Worst {
     reason: Option<&'static str>,
     /// The levels that the worst path drops, or each of the worst pair.
     paths: Vec<String>,
-}
-
-/// A row for each level: its numbers, the mean variances of own answers and of estimates as `shown` writes them, and the margin of the estimates.
-fn rows(
-    built: &BuiltSpine,
-    variances: &[LevelVariances],
-    shown: impl Fn(Option<&Enclosure>) -> Vec<String>,
-    margins: &Margins,
-) -> Vec<Vec<String>> {
-    let spine = &built.spine;
-    (built.names.iter().zip(variances).enumerate())
-        .map(|(level, (name, variance))| {
-            let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
-            let mut row = vec![name.clone()];
-            row.extend(numbers.map(|number| number.to_string()));
-            row.extend(shown(variance.alone.as_ref()));
-            row.extend(shown(Some(&variance.mean)));
-            row.push(Enclosure::double(margins.approx(variance), 53).shown(6));
-            row
-        })
-        .collect()
 }
 
 /// The unit of the variances.
@@ -195,25 +160,52 @@ impl Margins {
     }
 }
 
-/// The levels of a spine with the variances of their units' totals.
-fn levels_object(built: &BuiltSpine, variances: &[LevelVariances], margins: &Margins) -> Vec<Value> {
+/// The numbers of a level.
+fn numbers(built: &BuiltSpine, level: usize) -> Fields {
     let spine = &built.spine;
-    (built.names.iter().zip(variances).enumerate())
-        .map(|(level, (name, variance))| {
-            json!({
-                "name": name,
-                "units": spine.tree.units(level),
-                "max_fanout": spine.tree.max_fanout(level),
-                "bypassed": spine.bypassed[level],
-                "measured": variance.measured,
-                "variance_alone": output::enclosure(variance.alone.as_ref()),
-                "variance": variance.mean.to_json(),
-                "variance_least": variance.least.to_json(),
-                "variance_most": variance.most.to_json(),
-                "margin_95_approx": margins.approx(variance),
-            })
-        })
-        .collect()
+    Fields::new()
+        .shown("units", "units", spine.tree.units(level))
+        .shown("max_fanout", "max fan-out", spine.tree.max_fanout(level))
+        .shown("bypassed", "bypassed", spine.bypassed[level])
+}
+
+/// A row for each level: its numbers, and the variances of its units' totals, from their own answers and by estimates.
+fn levels(built: &BuiltSpine, variances: &[LevelVariances], margins: &Margins) -> Vec<Fields> {
+    let row = |(level, (name, variance)): (usize, (&String, &LevelVariances))| {
+        let (alone, margin) = (variance.alone.as_ref(), margins.approx(variance));
+        Fields::new()
+            .shown("name", "level", name)
+            .and(numbers(built, level))
+            .with("measured", variance.measured)
+            .shown("variance_alone", "own variance", said(alone, alone.map_or("-".to_string(), |value| value.shown(6))))
+            .shown("variance", "estimated", certified(&variance.mean, 6))
+            .with("variance_least", &variance.least)
+            .with("variance_most", &variance.most)
+            .shown("margin_95_approx", "95 % margin", said(margin, shown_margin(margin)))
+    };
+    built.names.iter().zip(variances).enumerate().map(row).collect()
+}
+
+/// The same for CSV.
+fn records(built: &BuiltSpine, variances: &[LevelVariances], margins: &Margins) -> Vec<Value> {
+    let record = |(level, (name, variance)): (usize, (&String, &LevelVariances))| {
+        let (alone_lower, alone_upper) = variance.alone.as_ref().map_or_else(Default::default, output::ends);
+        let (lower, upper) = output::ends(&variance.mean);
+        Fields::new()
+            .with("level", name)
+            .and(numbers(built, level))
+            .with("alone_lower", alone_lower)
+            .with("alone_upper", alone_upper)
+            .with("variance_lower", lower)
+            .with("variance_upper", upper)
+            .with("margin_95_approx", shown_margin(margins.approx(variance)))
+            .object()
+    };
+    built.names.iter().zip(variances).enumerate().map(record).collect()
+}
+
+fn shown_margin(margin: f64) -> String {
+    Enclosure::double(margin, 53).shown(6)
 }
 
 /// The distances of entities from the spine, before and after it was optimized.
@@ -235,11 +227,11 @@ fn distances_object(distances: &[(u32, u32)]) -> Value {
 
 fn object(
     built: &BuiltSpine,
-    variances: &[LevelVariances],
+    levels: &[Fields],
     margins: &Margins,
     delta: Option<&rug::Rational>,
     epsilon: Option<&Worst>,
-) -> Result<Value> {
+) -> Result<Fields> {
     let spine = &built.spine;
     let paths: Vec<Value> = (spine.paths()?.iter())
         .map(|path| {
@@ -256,9 +248,9 @@ fn object(
             })
         })
         .collect();
-    let mut object = json!({
+    let answer = json!({
         "blocks": spine.tree.order().len(),
-        "levels": levels_object(built, variances, margins),
+        "levels": levels,
         "variance_unit": unit(built),
         "margin_unit": margins.unit,
         "osed": distances_object(&built.distances()),
@@ -266,27 +258,25 @@ fn object(
         "mismatches": mismatches,
         "unused_entities": built.unused.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
     });
-    if let (Some(delta), Some(worst)) = (delta, epsilon) {
-        object["delta"] = output::exact(delta);
-        object["epsilon"] = RecordEpsilon::json(&worst.epsilon, worst.reason);
-        object["worst_paths"] = json!(worst.paths);
-    }
-    Ok(object)
+    let epsilon = delta.zip(epsilon).map(|(delta, worst)| {
+        Fields::new()
+            .with("delta", output::exact(delta))
+            .with("epsilon", RecordEpsilon::json(&worst.epsilon, worst.reason))
+            .with("worst_paths", &worst.paths)
+    });
+    Ok(Fields::from(answer).and(epsilon.unwrap_or_default()))
 }
 
 fn put_table(
     page: &mut Page,
     built: &BuiltSpine,
-    variances: &[LevelVariances],
+    levels: &[Fields],
     margins: &Margins,
     object: &Value,
     args: &Args,
 ) -> Result<()> {
     let spine = &built.spine;
-    let shown = |value: Option<&Enclosure>| vec![value.map_or("-".to_string(), |value| value.shown(6))];
-    let rows = rows(built, variances, shown, margins);
-    let heading = ["level", "units", "max fan-out", "bypassed", "own variance", "estimated", "95 % margin"];
-    page.table(&heading, rows);
+    page.push(fields::table(levels));
     page.text(format!(
         "\nMean variance of a unit's total, from its own noisy answer and from least squares over the spine, in units of {}\n",
         unit(built)

@@ -11,12 +11,13 @@ use clap::{
 use dp_assay::{
     Error,
     account::{Account, Answer, Counts, sought::Question},
+    document::fields::Fields,
     law::Law,
     loss::infinite::InfiniteLoss,
     release::{Neighbors, Release, subject},
 };
 use rug::Rational;
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub use dp_assay::release::subject::Resolved;
 
@@ -135,24 +136,23 @@ pub fn decided<'l>(lines: impl Iterator<Item = (&'l str, Option<&'l str>)>) -> V
     lines.iter().enumerate().filter_map(sentence).collect()
 }
 
-/// Adds the relation to an answer, and how often each count is counted.
-pub fn put_relation(object: &mut Value, subject: &Resolved) {
-    object["neighbors"] = json!(subject.neighbors.name());
-    object["times_each_count"] = json!(subject.taken);
-    // Whom the account is about, where that is not one record in one release.
-    for (key, number) in [("group", subject.group), ("repeat", subject.repeat)] {
-        if number != 1 {
-            object[key] = json!(number);
-        }
-    }
-    if !subject.unmoved.is_empty() {
-        object["unmoved_queries"] = json!(subject.unmoved);
-    }
-    // Then a lower end is that of the account, and not of the mechanism.
-    object["may_be_more_private"] = json!(subject.may_be_more_private());
-    if !subject.conditions().is_empty() {
-        object["conditions"] = json!(subject.conditions());
-    }
+/// The relation of an answer, and how often each count is counted.
+pub fn of_relation(subject: &Resolved) -> Fields {
+    Fields::new()
+        .with("neighbors", subject.neighbors.name())
+        .with("times_each_count", subject.taken)
+        // Whom the account is about, where that is not one record in one release.
+        .with_some("group", (subject.group != 1).then_some(subject.group))
+        .with_some("repeat", (subject.repeat != 1).then_some(subject.repeat))
+        .with_any("unmoved_queries", &subject.unmoved)
+        // Then a lower end is that of the account, and not of the mechanism.
+        .with("may_be_more_private", subject.may_be_more_private())
+        .with_any("conditions", subject.conditions())
+}
+
+/// The title of an answer, and the conditions under which it holds, after an empty line.
+pub fn heading(subject: &Resolved, conditions: &str) -> String {
+    format!("{}\n{} neighbors{conditions}\n\n", subject.title, subject.neighbors.name())
 }
 
 /// Why the mechanism may be more private than the account, as a sentence.
@@ -161,11 +161,9 @@ pub fn more_private_note(subject: &Resolved) -> Option<String> {
     Some(format!("These are the numbers of the account. The mechanism is at least as private, and may be more: {why}."))
 }
 
-/// Adds the probability of an infinite loss to an answer, if there is one.
-pub fn put_infinite_loss(object: &mut Value, infinite: Option<&InfiniteLoss>, digits: u32) {
-    if let Some(infinite) = infinite {
-        object["infinite_loss_mass"] = infinite.mass(digits).to_json();
-    }
+/// The probability of an infinite loss, if there is one.
+pub fn of_infinite_loss(infinite: Option<InfiniteLoss>, digits: u32) -> Fields {
+    Fields::new().with_some("infinite_loss_mass", infinite.map(|infinite| infinite.mass(digits)))
 }
 
 /// Sentences about outputs of infinite loss, and about mechanisms of bounded range; none where there are none.
@@ -191,11 +189,10 @@ pub fn law_notes(subject: &Resolved) -> Vec<String> {
     subject.whole.infinite_loss().map(sentence).into_iter().chain(of_range).chain(of_rows).collect()
 }
 
-/// Adds the answer for each direction, where the pair of neighbors is not symmetric.
-pub fn put_directions(object: &mut Value, directions: Option<&[Answer; 2]>) {
-    if let Some([remove, add]) = directions {
-        object["directions"] = json!({ "remove": remove.value.to_json(), "add": add.value.to_json() });
-    }
+/// The answer for each direction, where the pair of neighbors is not symmetric.
+pub fn of_directions(directions: Option<&[Answer; 2]>) -> Fields {
+    let both = directions.map(|[remove, add]| json!({ "remove": remove.value, "add": add.value }));
+    Fields::new().with_some("directions", both)
 }
 
 /// The name of the whole of a subject.

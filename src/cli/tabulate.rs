@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::Delta,
-    document::Block,
+    document::{Block, fields::Fields},
     safetab::{
         country::CountrySpecification,
         schema::TotalsCheck,
@@ -19,7 +19,7 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    arguments::quantity,
+    arguments::{first_given, quantity},
     exit::Exit,
     mechanism::{self, Unfinished, explained},
     output,
@@ -225,7 +225,7 @@ fn country(args: &Args, spec: &Path, delta: Delta) -> Result<PublicJob> {
         ("--cluster", args.cluster.is_some()),
         ("--summary-levels", args.summary_levels != BUREAU_ORDER),
     ];
-    if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+    if let Some(option) = first_given(others) {
         bail!("{option} goes with the bureau's files; with a specification file give --persons and --geography only");
     }
     let geography = args.geography.clone().context("--geography is missing: a CSV of the areas and their regions")?;
@@ -258,8 +258,7 @@ fn verify(folder: &Path, job: Option<&PublicJob>, mut page: Page) -> Result<Exit
     let rows: Map<String, Value> = found.rows.iter().map(|(table, rows)| (table.to_string(), json!(rows))).collect();
     let VerifiedRelease { report, algorithm, groups, .. } = &found;
     let holds = report.is_empty();
-    let broken: Vec<Value> = report
-        .iter()
+    let broken: Vec<Value> = (report.iter())
         .map(|found| {
             json!({ "file": found.file, "line": found.line, "field": found.field, "value": found.value,
                     "allowed": found.allowed })
@@ -283,18 +282,18 @@ fn verify(folder: &Path, job: Option<&PublicJob>, mut page: Page) -> Result<Exit
 
 /// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as a text.
 fn put_certificate(page: &mut Page, certificate: Value, text: Vec<Block>) {
-    let named = |name: String, whole: &Value| {
-        let keys = ["rho", "pure_epsilon", "epsilon", "zcdp_epsilon", "bounded"];
-        let keys = keys.iter().filter_map(|key| Some((key.to_string(), whole.get(key)?.clone())));
-        output::named(&name, keys.collect::<Map<String, Value>>().into())
+    const KEYS: [&str; 5] = ["rho", "pure_epsilon", "epsilon", "zcdp_epsilon", "bounded"];
+    let named = |name: &str, whole: &Value| {
+        let name = Fields::new().with("name", name);
+        KEYS.iter().fold(name, |fields, key| fields.with_some(*key, whole.get(key))).object()
     };
     for pass in certificate["passes"].as_array().into_iter().flatten() {
         let name = pass["pass"].as_str().unwrap_or_default();
         let levels = pass["levels"].as_array().into_iter().flatten();
-        page.records(levels.map(|level| output::named(name, level.clone())));
-        page.records([named(name.to_string(), pass)]);
+        page.records(levels.map(|level| output::named(name, level.clone()).object()));
+        page.records([named(name, pass)]);
     }
-    page.records([named("whole run".to_string(), &certificate)]);
+    page.records([named("whole run", &certificate)]);
     page.object(certificate);
     page.blocks(text);
 }

@@ -9,14 +9,14 @@ use dp_assay::{
     numeric::parallel,
 };
 use rug::Rational;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     arguments::number,
     curve::{grid, short},
     drawn::{Drawn, Points},
     exit::Exit,
-    output::{self, ends, exact_text, json_number},
+    output::{self, ends, exact_text},
     page::{self, Form},
     progress::{self, Steps},
     subject::{self, Format, Resolved, Subject},
@@ -67,20 +67,17 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect();
     let status = || betas.iter().map(|beta| beta.status());
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = json!({});
-    subject::put_relation(&mut object, &subject);
-    output::arrays(&mut object, &COLUMNS, &rows);
     // What f-DP composes, where both directions differ.
-    if let Some(hulls) = hulls.into_iter().collect::<Option<Vec<Answer>>>() {
-        let (lower, upper): (Vec<String>, Vec<String>) = hulls.iter().map(|hull| ends(&hull.value)).unzip();
-        object["hull_lower"] = lower.iter().map(|end| json_number(end)).collect::<Value>();
-        object["hull_upper"] = upper.iter().map(|end| json_number(end)).collect::<Value>();
-    }
-    object["status"] = status().collect::<Value>();
-    object["second_enclosure"] = output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>());
-    page.object(object);
+    let hulls = hulls.iter().map(|hull| hull.as_ref().map(|hull| <[String; 2]>::from(ends(&hull.value))));
+    let hulls: Option<Vec<[String; 2]>> = hulls.collect();
+    let answer = subject::of_relation(&subject)
+        .and(output::arrays(&COLUMNS, &rows))
+        .and(hulls.map(|hulls| output::arrays(&["hull_lower", "hull_upper"], &hulls)).unwrap_or_default())
+        .with("status", status().collect::<Value>())
+        .with("second_enclosure", output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>()));
+    page.object(answer);
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
-    page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
+    page.text(subject::heading(&subject, ""));
     let cells = |(alpha, beta): (&Rational, &Answer)| vec![short(alpha), beta.value.shown(args.format.shown())];
     points.put(&mut page, &["alpha", "beta"], alphas.iter().zip(&betas).map(cells), &args.drawn);
     if !subject.total.is_symmetric() {

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dp_assay::{
     account::{Delta, Stop},
+    document::fields::Fields,
     numeric::Enclosure,
     release::Neighbors,
     safetab::{
@@ -23,16 +24,15 @@ use dp_assay::{
     },
 };
 use rug::Rational;
-use serde_json::{Map, Value, json};
 
 use self::{
-    data::{budget_key, epsilons_json, level_json, question_json, records},
+    data::{budget_key, of_epsilons, of_level, of_question, records},
     text::{level_text, plan_text},
 };
 use super::{
     arguments::{number, quantity},
     exit::Exit,
-    output::{self, exact, exact_text},
+    output::{exact, exact_text},
     page::Page,
     subject::{Format, Relation},
 };
@@ -237,16 +237,15 @@ fn single(args: &Args, delta: Rational) -> Result<Page> {
     let tuned = planned.tuned(&question)?;
     let mut page = args.format.page_or_csv(args.csv);
     page.records(records(&[(&planned, &tuned)]));
-    let mut object = level_json(&planned, &tuned);
+    let mut answer = of_level(&planned, &tuned);
     if let Some(wanted) = &wanted {
         let name = budget_key(noise_kind);
-        object.insert("moe_target".to_string(), json!(wanted.moe));
-        object.insert(format!("{name}_before"), wanted.least.before.as_ref().map_or(Value::Null, exact));
-        object.insert(format!("{name}_formula"), output::enclosure(wanted.formula.as_ref()));
+        answer = answer
+            .with(format!("{name}_before"), wanted.least.before.as_ref().map(exact))
+            .with(format!("{name}_formula"), &wanted.formula);
         page.text(wanted.text(noise_kind));
     }
-    question_json(&mut object, &question);
-    page.object(Value::Object(object));
+    page.object(answer.and(of_question(&question)));
     level_text(&planned, &tuned, &question, &mut page);
     Ok(page)
 }
@@ -309,17 +308,13 @@ fn plan_of(args: &Args, text: &str, name: &str, delta: Rational) -> Result<Page>
     let rows: Vec<(&PlannedLevel, &TunedLevel)> = plan.levels.iter().zip(&tuned).collect();
     let mut page = args.format.page_or_csv(args.csv);
     page.records(records(&rows));
-    let mut object = Map::new();
-    object.insert("title".to_string(), json!(plan.title));
-    object.insert("mechanism".to_string(), json!(plan.noise_kind.name()));
-    question_json(&mut object, &question);
-    let levels = rows.iter().map(|(planned, tuned)| Value::Object(level_json(planned, tuned)));
-    object.insert("levels".to_string(), levels.collect());
-    let mut all = Map::new();
-    all.insert(budget_key(plan.noise_kind).to_string(), exact(&total.budget));
-    epsilons_json(&mut all, &total);
-    object.insert("total".to_string(), Value::Object(all));
-    page.object(Value::Object(object));
+    let all = Fields::new().with(budget_key(plan.noise_kind), exact(&total.budget)).and(of_epsilons(&total));
+    let answer = Fields::new()
+        .with("title", &plan.title)
+        .with("mechanism", plan.noise_kind.name())
+        .and(of_question(&question))
+        .with("levels", rows.iter().map(|(planned, tuned)| of_level(planned, tuned)).collect::<Vec<_>>());
+    page.object(answer.with("total", all));
     plan_text(&plan, &rows, &total, &question, &mut page);
     Ok(page)
 }

@@ -20,6 +20,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
+    arguments::first_given,
     certificates,
     exit::Exit,
     invocation, output,
@@ -147,8 +148,8 @@ pub fn run(args: &Args) -> Result<Exit> {
 fn check_own_method(args: &Args, papers: &[Paper]) -> Result<()> {
     let (paper, _) = OWN_METHOD;
     let given = [("--full", args.full), ("--nodes", args.nodes.is_some()), ("--state", args.state.is_some())];
-    match given.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) if !papers.iter().any(|known| known.is_bundled && known.paper == paper) => {
+    match first_given(given) {
+        Some(option) if !papers.iter().any(|known| known.is_bundled && known.paper == paper) => {
             bail!("{option}: only the bundled paper {paper} has a method of its own: name it, or leave the option out")
         }
         _ => Ok(()),

@@ -3,10 +3,12 @@
 //!
 //! | file | content |
 //! | --- | --- |
+//! | [`fields`] | answers as lists of fields: objects, records and tables |
 //! | [`html`] | pages of HTML that load nothing and run nothing |
 //! | [`markdown`] | Markdown |
 //! | [`latex`] | LaTeX, for \input |
 
+pub mod fields;
 pub mod html;
 pub mod latex;
 pub mod markdown;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rug::{Float, float::Round};
+use serde::{Serialize, Serializer};
 
 use super::enclosure::Enclosure;
 
@@ -68,6 +69,13 @@ impl Enclosure {
     pub fn to_json(&self) -> serde_json::Value {
         let (lower, upper) = self.decimals();
         serde_json::json!({ "lower": json_number(lower), "upper": json_number(upper) })
+    }
+}
+
+/// As [`Enclosure::to_json`].
+impl Serialize for Enclosure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
     }
 }
 

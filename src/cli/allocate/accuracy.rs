@@ -6,6 +6,7 @@ use dp_assay::{
         Account, Answer, Composition, Counts, Delta,
         allocate::{Allocation, QueryTarget, largest_noise, weighted_error},
     },
+    document::fields::{Fields, exactly, objects},
     noise::DiscreteGaussian,
     numeric::{Enclosure, parallel},
     release::Neighbors,
@@ -71,15 +72,19 @@ pub fn find(question: &Accuracy, decimals: u32) -> Result<Needed> {
 impl Needed {
     /// A record for each query.
     pub fn records(&self, question: &Accuracy) -> Vec<Value> {
+        objects(&self.rows(question))
+    }
+
+    /// A row for each query.
+    fn rows(&self, question: &Accuracy) -> Vec<Fields> {
         let query = |(k, target): (usize, &QueryTarget)| {
-            json!({
-                "name": target.name,
-                "count": target.count,
-                "sensitivity": target.shift,
-                "most_sigma2": target.most.as_ref().map_or(Value::Null, exact),
-                "sigma2": exact(&self.noise.sigma2[k]),
-                "margin_95": self.margins[k],
-            })
+            Fields::new()
+                .shown("name", "", &target.name)
+                .shown("count", "counts", target.count)
+                .with("sensitivity", target.shift)
+                .with("most_sigma2", target.most.as_ref().map(exact))
+                .shown("sigma2", "sigma2", exactly(&self.noise.sigma2[k]))
+                .shown("margin_95", "95 % margin", self.margins[k])
         };
         question.targets.iter().enumerate().map(query).collect()
     }
@@ -97,7 +102,7 @@ impl Needed {
             "neighbors": question.neighbors.name(),
             "times_each_count": question.taken,
             "weighted_squared_error": self.noise.error.to_json(),
-            "queries": self.records(question),
+            "queries": self.rows(question),
         })
     }
 
@@ -109,15 +114,7 @@ impl Needed {
             "the largest noise within all accuracy targets, {} neighbors{twice}\n\n",
             question.neighbors.name()
         ));
-        let row = |(k, target): (usize, &QueryTarget)| {
-            vec![
-                target.name.clone(),
-                target.count.to_string(),
-                exact_text(&self.noise.sigma2[k]),
-                self.margins[k].to_string(),
-            ]
-        };
-        page.table(&["", "counts", "sigma2", "95 % margin"], question.targets.iter().enumerate().map(row).collect());
+        page.rows(&self.rows(question));
         page.text(format!(
             "\nepsilon {} at delta = {}; rho {}\nWith even odds beforehand an adversary is right at most {} times in 100.\n",
             self.epsilon.value.shown(8),

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::cli::{
     arguments::number,
     exit::Exit,
-    output::{enclosure, exact, exact_text, json_number},
+    output::{exact, exact_text, json_number},
     page::{FormArgs, Page},
 };
 
@@ -66,8 +66,7 @@ impl BlackBox {
         let bounds = Bounds::of_runs(&runs, &deltas, &claims, &errors)?;
         let mut page = form.page();
         put(&mut page, &runs, &bounds, &errors, exact.as_ref())?;
-        page.print()?;
-        Ok(if bounds.claims.iter().any(|claim| claim.is_refuted) { Exit::No } else { Exit::Done })
+        page.answered(!bounds.claims.iter().any(|claim| claim.is_refuted))
     }
 }
 
@@ -159,7 +158,7 @@ fn put(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, law: Op
     if law.is_some() {
         heading.insert(2, "of the declared law");
     }
-    page.columns(&heading, bounds.found.iter().map(row).collect());
+    page.columns(&heading, bounds.found.iter().map(row));
     page.text(in_words(bounds, errors));
     put_json(page, runs, bounds, errors, law);
     Ok(())
@@ -203,7 +202,7 @@ fn put_json(page: &mut Page, runs: &Runs, bounds: &Bounds, errors: &Rational, la
         json!({
             "delta": exact(&found.delta),
             "epsilon_lower": json_number(&lower(&found.epsilon_lower)),
-            "declared": law.map(|law| exact_epsilon(law, &found.delta)).map(|value| enclosure(value.as_ref())),
+            "declared": law.map(|law| exact_epsilon(law, &found.delta)),
             "event": found.event.in_words(usize::MAX),
             "with": of_seen(&found.with, "probability_lower", probability(&found.with_lower, Round::Down)),
             "without": of_seen(&found.without, "probability_upper", probability(&found.without_upper, Round::Up)),

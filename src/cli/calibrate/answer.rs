@@ -7,6 +7,7 @@ use dp_assay::{
         crossing::Stretch,
         promise::{GridOf, Promise, variances},
     },
+    document::fields::Fields,
     numeric::{Certainty, Enclosure},
     release::subject::Part,
     risk::promise::RiskPromise,
@@ -20,7 +21,7 @@ use super::super::{
     page::Page,
     queries::CalibratedQuery,
     risk_goal,
-    subject::{Resolved, put_relation},
+    subject::{Resolved, heading, of_relation},
 };
 use super::found::{FACTOR_DECIMALS, Found, Goal, Request, Row, Together, grid_with, parts};
 
@@ -37,22 +38,21 @@ impl Layout {
     /// The answer as an object.
     pub(super) fn object(&self, subject: &Resolved, request: &Request, found: &Found) -> Result<Value> {
         let Found { rows, together, queries } = found;
-        let mut object = json!({
-            "mode": if self.scale_all { "scale-all" } else { "per-level" },
-            "delta": request.delta.as_ref().map(|delta| exact(delta)),
-        });
-        put_relation(&mut object, subject);
-        match &request.goal {
+        let mut answer = Fields::new()
+            .with("mode", if self.scale_all { "scale-all" } else { "per-level" })
+            .with("delta", request.delta.as_ref().map(|delta| exact(delta)))
+            .and(of_relation(subject));
+        answer = match &request.goal {
             Goal::Promise(Promise::ZcdpCurve { from, to }) => {
-                object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
+                answer.with("match_curve", json!({ "from": exact(from), "to": exact(to) }))
             }
-            Goal::Risk(risk) => object["goal"] = risk_goal::json(risk, request.unit),
-            Goal::Promise(_) | Goal::Compared(_) => {}
-        }
+            Goal::Risk(risk) => answer.with("goal", risk_goal::json(risk, request.unit)),
+            Goal::Promise(_) | Goal::Compared(_) => answer,
+        };
         let levels: Vec<Value> = if self.scale_all {
             let whole = &rows[0];
-            object["factor"] = exact(&whole.factor);
-            object["factor_before"] = whole.before.as_ref().map_or(Value::Null, exact);
+            answer =
+                answer.with("factor", exact(&whole.factor)).with("factor_before", whole.before.as_ref().map(exact));
             let fields = whole.json();
             let target = target_key(whole.key);
             let keys = [
@@ -64,25 +64,16 @@ impl Layout {
                 "compared_with",
                 "curve",
             ];
-            for key in keys {
-                if let Some(value) = fields.get(key) {
-                    object[key] = value.clone();
-                }
-            }
+            answer = keys.into_iter().fold(answer, |answer, key| answer.with_some(key, fields.get(key)));
             (parts(subject).into_iter())
                 .map(|part| Ok(of_part(whole, &part)?.json()))
                 .collect::<Result<Vec<Value>>>()?
         } else {
             rows.iter().map(Row::json).collect()
         };
-        object["levels"] = levels.into();
-        if let Some(together) = together {
-            object["all_composed"] = together.json(request.goal.measure()[1]);
-        }
-        if !queries.is_empty() {
-            object["queries"] = queries.iter().map(CalibratedQuery::json).collect();
-        }
-        Ok(object)
+        let together = together.as_ref().map(|together| together.json(request.goal.measure()[1]));
+        let answer = answer.with("levels", levels).with_some("all_composed", together);
+        Ok(answer.with_any("queries", queries.iter().map(CalibratedQuery::json)).into())
     }
 
     /// The answer as text.
@@ -106,8 +97,7 @@ impl Layout {
                 of_sigma2()
             ),
         };
-        let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(request, rows));
-        page.text(format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"));
+        page.text(heading(subject, &format!("; {}\n{mode}", in_words(request, rows))));
         if self.scale_all {
             self.put_factor(page, subject, &request.goal, &rows[0])?;
         } else {
@@ -244,24 +234,27 @@ impl Together {
         }
     }
 
-    fn json(&self, key: &str) -> Value {
-        let mut object = json!({
-            key: self.reached.value.to_json(),
-            "status": self.reached.status(),
-            "compared_with": self.compared.as_ref().map(compared::json),
-            "keeps_target": match self.keeps {
-                Certainty::Yes => Value::Bool(true),
-                Certainty::No => Value::Bool(false),
-                Certainty::Undecided => Value::Null,
-            },
-        });
-        object[target_key(key)] = self.target.to_json();
-        object
+    fn json(&self, key: &str) -> Fields {
+        Fields::new()
+            .with(key, &self.reached.value)
+            .with("status", self.reached.status())
+            .with("compared_with", self.compared.as_ref().map(compared::json))
+            .with("keeps_target", proven(self.keeps))
+            .with(target_key(key), &self.target)
+    }
+}
+
+/// Whether something holds; `None` if that is not proven.
+pub(super) fn proven(holds: Certainty) -> Option<bool> {
+    match holds {
+        Certainty::Yes => Some(true),
+        Certainty::No => Some(false),
+        Certainty::Undecided => None,
     }
 }
 
 /// The key of the target of a value.
-fn target_key(key: &str) -> String {
+pub(super) fn target_key(key: &str) -> String {
     format!("target_{key}")
 }
 
@@ -365,37 +358,32 @@ impl Row {
             Some(sigma2) => exact(&Rational::from(sigma2 * factor)),
             None => Value::Null,
         };
-        let mut row = json!({
-            "name": self.name,
-            "sigma2": of_sigma2(&Rational::from(1)),
-            "calibrated_sigma2": of_sigma2(&self.factor),
-            "not_enough_sigma2": self.before.as_ref().map_or(Value::Null, of_sigma2),
-            "factor": exact(&self.factor),
-            "reduction_percent": exact(&self.reduction()),
-            "reduction_percent_exact": self.reduction().to_string(),
-            self.key: self.reached.value.to_json(),
-            "status": self.reached.status(),
-            "compared_with": self.compared.as_ref().map(compared::json),
-        });
-        row[target_key(self.key)] = self.target.to_json();
-        if let Some(steady) = &self.steady {
-            row["all_from_factor"] = exact(steady);
-            row["all_from_sigma2"] = of_sigma2(steady);
-        }
-        if self.variances.len() > 1 {
-            let pair = |sigma2: &Rational| {
-                json!({
-                    "sigma2": exact(sigma2),
-                    "calibrated_sigma2": exact(&Rational::from(sigma2 * &self.factor)),
-                    "calibrated_sigma2_exact": Rational::from(sigma2 * &self.factor).to_string(),
-                })
-            };
-            row["variances"] = self.variances.iter().map(pair).collect();
-        }
-        if let Some(stretches) = &self.stretches {
-            row["curve"] = stretches.iter().map(stretch_json).collect();
-        }
-        row
+        let pair = |sigma2: &Rational| {
+            let calibrated = Rational::from(sigma2 * &self.factor);
+            json!({
+                "sigma2": exact(sigma2),
+                "calibrated_sigma2": exact(&calibrated),
+                "calibrated_sigma2_exact": calibrated.to_string(),
+            })
+        };
+        let stretches = self.stretches.as_ref().map(|all| all.iter().map(stretch_json).collect::<Value>());
+        Fields::new()
+            .with("name", &self.name)
+            .with("sigma2", of_sigma2(&Rational::from(1)))
+            .with("calibrated_sigma2", of_sigma2(&self.factor))
+            .with("not_enough_sigma2", self.before.as_ref().map(of_sigma2))
+            .with("factor", exact(&self.factor))
+            .with("reduction_percent", exact(&self.reduction()))
+            .with("reduction_percent_exact", self.reduction().to_string())
+            .with(self.key, &self.reached.value)
+            .with("status", self.reached.status())
+            .with("compared_with", self.compared.as_ref().map(compared::json))
+            .with(target_key(self.key), &self.target)
+            .with_some("all_from_factor", self.steady.as_ref().map(exact))
+            .with_some("all_from_sigma2", self.steady.as_ref().map(of_sigma2))
+            .with_any("variances", self.variances.iter().filter(|_| self.variances.len() > 1).map(pair))
+            .with_some("curve", stretches)
+            .into()
     }
 
     fn put_stretches(&self, page: &mut Page) {

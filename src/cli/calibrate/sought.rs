@@ -7,6 +7,7 @@ use dp_assay::{
         promise::Promise,
         sought::{Found, Outcome, Question},
     },
+    document::fields::Fields,
     ledger::LedgerPromise,
     numeric::{Certainty, Enclosure},
     release::{Unit, subject},
@@ -14,13 +15,16 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{Args, Goal, Request, answer::in_words};
+use super::{
+    Args, Goal, Request,
+    answer::{in_words, proven, target_key},
+};
 use crate::cli::{
+    arguments::first_given,
     exit::Exit,
-    invocation,
     of_ledger::Beside,
     output::{exact, exact_text},
-    subject::{Resolved, law_notes, put_infinite_loss, put_relation},
+    subject::{Resolved, law_notes, of_infinite_loss, of_relation},
 };
 
 /// The number, and the privacy with it.
@@ -85,15 +89,12 @@ impl Args {
         let sought = match self.seek(question, others, (beside.as_ref(), adaptive.as_ref()), &request)? {
             Ok(sought) => sought,
             Err(nothing) => {
-                let object = nothing.json();
-                page.answer(object);
+                page.answer(nothing.json());
                 page.text(nothing.in_words(&request));
-                page.print()?;
-                return Ok(Exit::No);
+                return page.answered(false);
             }
         };
-        let object = sought.json(&request);
-        page.answer(object);
+        page.answer(sought.json(&request));
         let digits = self.format.shown();
         page.text(sought.in_words(&request, digits));
         law_notes(&sought.subject).iter().for_each(|note| page.text(format!("{note}\n")));
@@ -109,10 +110,7 @@ impl Args {
             let mut described = self.subject.described_as(&sought.question, &sought.value)?;
             // The relation is that of the ledger beside which the number was sought.
             described.neighbors = beside.as_ref().map(|beside| beside.neighbors).or(described.neighbors);
-            let release = described.calibrated_release(unchanged, &how);
-            release.context("--out")?.write(path).context("--out")?;
-            invocation::provenance()?.write_beside(path).context("--out")?;
-            page.text(format!("written as a release to {}\n", dp_assay::error::shown(path)));
+            page.release(path, &described.calibrated_release(unchanged, &how).context("--out")?)?;
         }
         page.done()
     }
@@ -129,7 +127,7 @@ impl Args {
             ("--svg", self.drawn.svg.is_some()),
         ];
         let text = format!("--{} {}", question.key(), question.text());
-        if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+        if let Some(option) = first_given(given) {
             bail!("{option}: it is about noise whose size is given, and of {text} a number is sought");
         }
         let has_goal = self.epsilon.is_some() || self.risk.is_given() || is_promised;
@@ -261,7 +259,7 @@ fn breaks_alone(others: &subject::Subject, promise: &Promise) -> Result<bool> {
 impl Sought {
     fn json(&self, request: &Request) -> Value {
         let key = request.goal.measure()[1];
-        let mut object = json!({
+        let object = json!({
             "mode": "sought",
             "option": format!("--{}", self.question.key()),
             "text": self.question.text(),
@@ -277,21 +275,17 @@ impl Sought {
             "status": self.reached.status(),
             "levels": [],
         });
-        object[format!("target_{key}")] = self.target.to_json();
-        if let Some((kept, _)) = &self.promised {
-            // Not proven is null.
-            object["keeps_promise"] = match kept {
-                Certainty::Yes => json!(true),
-                Certainty::No => json!(false),
-                Certainty::Undecided => Value::Null,
-            };
-        }
-        if let Goal::Risk(risk) = &request.goal {
-            object["goal"] = crate::cli::risk_goal::json(risk, request.unit);
-        }
-        put_relation(&mut object, &self.subject);
-        put_infinite_loss(&mut object, self.subject.whole.infinite_loss().as_ref(), request.digits);
-        object
+        let goal = match &request.goal {
+            Goal::Risk(risk) => Some(crate::cli::risk_goal::json(risk, request.unit)),
+            Goal::Promise(_) | Goal::Compared(_) => None,
+        };
+        Fields::from(object)
+            .with(target_key(key), &self.target)
+            .with_some("keeps_promise", self.promised.as_ref().map(|(kept, _)| proven(*kept)))
+            .with_some("goal", goal)
+            .and(of_relation(&self.subject))
+            .and(of_infinite_loss(self.subject.whole.infinite_loss(), request.digits))
+            .into()
     }
 
     fn in_words(&self, request: &Request, digits: usize) -> String {

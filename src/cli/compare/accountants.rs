@@ -7,13 +7,13 @@ use dp_assay::{
         compared::{Accountant, accountants},
     },
     chart::ranks::Ranks,
+    document::fields::{Fields, said},
     numeric::Enclosure,
     release::subject::Certified,
 };
-use serde_json::{Value, json};
 
 use super::super::{
-    output::{enclosure, exact_text, percent_above},
+    output::{exact_text, percent_above},
     subject::Resolved,
 };
 
@@ -45,11 +45,6 @@ impl Accountants {
         Ok(Accountants { rows, exact })
     }
 
-    pub fn json(&self) -> Vec<Value> {
-        let object = |row: &Row| json!({ "name": row.name, "epsilon": enclosure(row.epsilon.as_ref()), "is_bound": row.is_bound, "note": row.note });
-        self.rows.iter().map(object).collect()
-    }
-
     /// The epsilons of the drawing; an infinite one has no mark.
     pub fn ranks(&self, delta: &Delta) -> Ranks {
         Ranks {
@@ -75,20 +70,18 @@ impl Accountants {
         names.iter().map(|name| self.row(name)?.epsilon.as_ref().map(Enclosure::approximate)).collect()
     }
 
-    /// The lines of the table.
-    pub fn cells(&self) -> Vec<Vec<String>> {
-        let cells = |row: &Row| {
+    /// The rows of the answer.
+    pub fn rows(&self) -> Vec<Fields> {
+        let fields = |row: &Row| {
             let above = |epsilon: &Enclosure| percent_above(epsilon, &self.exact.value);
-            let over = row.epsilon.as_ref().map_or_else(String::new, above);
-            vec![
-                row.name.to_string(),
-                row.shown(),
-                over,
-                if row.is_bound { "yes" } else { "no" }.to_string(),
-                row.note.clone(),
-            ]
+            Fields::new()
+                .shown("name", "accountant", row.name)
+                .shown("epsilon", "epsilon", said(&row.epsilon, row.shown()))
+                .cell("over exact", row.epsilon.as_ref().map_or_else(String::new, above))
+                .shown("is_bound", "upper bound?", said(row.is_bound, if row.is_bound { "yes" } else { "no" }))
+                .shown("note", "note", &row.note)
         };
-        self.rows.iter().map(cells).collect()
+        self.rows.iter().map(fields).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use dp_assay::{
         Figure,
         ranks::{self, Ranks},
     },
+    document::fields::Fields,
     numeric::{Enclosure, parallel},
     release::subject::Part,
 };
@@ -19,7 +20,7 @@ use super::super::{
     output::{exact, exact_text, percent_above, rho_exact},
     page::Page,
     progress::{self, Steps},
-    subject::{Format, Resolved, put_relation},
+    subject::{Format, Resolved, of_relation},
 };
 use super::accountants::{Accountants, Row, label};
 
@@ -59,17 +60,16 @@ impl Column<'_> {
             })
         };
         let total = self.subject.total.rho();
-        let mut object = json!({
+        let release = json!({
             "release": self.name,
             "rho": exact(total),
             "rho_exact": rho_exact(total, self.subject.whole.has_exact_rho()),
-            "accountants": self.accountants.json(),
+            "accountants": self.accountants.rows(),
             "levels": self.levels.iter().map(level).collect::<Vec<_>>(),
             "status": self.accountants.exact.status(),
             "worst_pair": self.subject.deciding_pair(&self.accountants.exact),
         });
-        put_relation(&mut object, self.subject);
-        object
+        Fields::from(release).and(of_relation(self.subject)).into()
     }
 
     /// A record for each accountant and each level.
@@ -77,12 +77,8 @@ impl Column<'_> {
         let object = self.json();
         let of = |key: &'static str, kind: &'static str| {
             let rows = object[key].as_array().cloned().unwrap_or_default();
-            rows.into_iter().map(move |row| {
-                let kind = json!({ "release": self.name, "kind": kind });
-                let mut kind = kind.as_object().cloned().unwrap_or_default();
-                kind.extend(row.as_object().cloned().unwrap_or_default());
-                Value::Object(kind)
-            })
+            rows.into_iter()
+                .map(move |row| Fields::new().with("release", self.name).with("kind", kind).and(row).object())
         };
         of("accountants", "accountant").chain(of("levels", "level")).collect()
     }
@@ -168,7 +164,7 @@ fn put_accountants(page: &mut Page, columns: &[Column]) {
         }
         cells
     };
-    page.table(&heading, account_names(columns).into_iter().map(row).collect());
+    page.table(&heading, account_names(columns).into_iter().map(row));
 }
 
 /// The accounts of all releases, in the order of first occurrence: some are about some laws of noise alone.

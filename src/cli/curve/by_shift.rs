@@ -4,10 +4,11 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Answer, Delta},
     chart::{Figure, curves},
+    document::fields::Fields,
     law::Changes,
     numeric::Enclosure,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::{
     arguments::quantity,
@@ -60,14 +61,14 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
     let found = described.epsilon_by_shift(&sizes, &delta, digits)?;
     let rows: Vec<[String; 3]> = sizes.iter().zip(&found).map(|(size, answer)| row(*size, answer)).collect();
     let mut page = args.drawn.page(args.format)?;
-    let mut object = json!({ "delta": exact(&delta) });
-    subject::put_relation(&mut object, &subject);
-    output::arrays(&mut object, &COLUMNS, &rows);
-    object["status"] = found.iter().map(|answer| json!(answer.status())).collect::<Value>();
-    page.object(object);
+    let answer = Fields::new()
+        .with("delta", exact(&delta))
+        .and(subject::of_relation(&subject))
+        .and(output::arrays(&COLUMNS, &rows));
+    page.object(answer.with("status", found.iter().map(Answer::status).collect::<Value>()));
     let records = rows.iter().zip(&found).map(|(row, answer)| page::record(&COLUMNS, row, answer.status()));
     page.records(records.collect::<Vec<_>>());
-    page.text(format!("{}\n{} neighbors, delta = {delta}\n\n", subject.title, subject.neighbors.name()));
+    page.text(subject::heading(&subject, &format!(", delta = {delta}")));
     let digits = args.format.shown();
     let shown =
         |value: &Enclosure| if value.lower().is_finite() { value.shown(digits) } else { "infinite".to_string() };

@@ -3,19 +3,20 @@
 use dp_assay::{
     account::Delta,
     deployments::{
-        self, Group, Snapshot, View,
+        Group, Headline, Snapshot, View,
         figure::{self, Row},
         scale::OnScale,
         verdict::{Verdict, tally_in_words},
+        view::Check,
     },
-    document::Table,
+    document::{Table, fields::Fields},
     numeric::Enclosure,
     provenance::Provenance,
 };
 use serde_json::{Value, json};
 
 use crate::cli::{
-    output::{enclosure, exact, exact_text},
+    output::{exact, exact_text},
     page::Page,
 };
 
@@ -73,7 +74,7 @@ impl Found {
         let heading = ["name", "per", "printed", "printed by", &self.epsilon_heading(), "right of 100", "verdict"];
         for (heading_of_group, views) in self.groups() {
             page.text(heading_of_group.map_or_else(String::new, |heading| format!("{heading}:\n\n")));
-            page.table(&heading.map(String::from), views.iter().map(row).collect());
+            page.table(&heading.map(String::from), views.iter().map(row));
             page.text("\n".to_string());
         }
         page.text(format!("{}: {}\n", self.count(), self.tally()));
@@ -155,12 +156,12 @@ fn put_checks(page: &mut Page, view: &View, is_of_registry: bool) {
     let rows = view.checks.iter();
     if is_of_registry {
         let rows = rows.map(|check| vec![check.what.clone(), check.verdict.clone(), check.computed.clone()]);
-        page.columns(&["place", "verdict", "argument"], rows.collect());
+        page.columns(&["place", "verdict", "argument"], rows);
         return;
     }
     let rows = rows
         .map(|check| vec![check.what.clone(), check.printed.clone(), check.computed.clone(), check.verdict.clone()]);
-    page.table(&["figure", "printed", "computed", "verdict"], rows.collect());
+    page.table(&["figure", "printed", "computed", "verdict"], rows);
 }
 
 fn put_scale(page: &mut Page, view: &View) {
@@ -190,32 +191,11 @@ pub(super) fn on_scale(view: &View) -> [String; 2] {
 
 pub(super) fn object(view: &View) -> Value {
     let scale = view.scale.as_ref();
-    let mut object = json!({ "name": view.name, "title": view.title });
-    for (name, fact) in view.facts.iter().filter(|(name, _)| !name.contains(['\'', ' '])) {
-        object[*name] = json!(fact);
-    }
-    object["printed_by"] = json!(view.printed_by.word());
-    object["entry_status"] = json!(view.entry.status);
-    object["entry_date"] = json!(view.entry.date);
-    object["entry_authors"] = json!(view.entry.authors);
-    object["per"] = json!(view.per);
-    object["group"] = json!(view.group);
-    object["links"] = json!(view.links);
-    object["printed"] =
-        json!({ "epsilon": view.printed.epsilon, "delta": view.printed.delta, "rho": view.printed.rho });
-    object["epsilon"] = enclosure(scale.and_then(|scale| scale.epsilon.as_ref()));
-    object["delta"] = scale.map_or(Value::Null, |scale| exact(&scale.delta));
-    object["by"] = json!(scale.map(|scale| &scale.by));
-    object["exact"] = json!(scale.map(|scale| scale.is_exact));
-    let accounts = scale.into_iter().flat_map(|scale| &scale.accounts);
-    object["accounts"] =
-        accounts.map(|(name, epsilon)| json!({ "name": name, "epsilon": enclosure(epsilon.as_ref()) })).collect();
-    object["correct_decision"] = enclosure(scale.map(|scale| &scale.correct));
-    object["verdict"] = json!(view.verdict.word());
-    object["reasons"] = json!(view.reasons);
-    object["remarks"] = json!(view.remarks);
-    object["missing"] = json!(view.missing);
-    let check = |check: &deployments::view::Check| {
+    let head = Fields::new().with("name", &view.name).with("title", &view.title);
+    let facts = view.facts.iter().filter(|(name, _)| !name.contains(['\'', ' ']));
+    let account = |(name, epsilon): &(String, Option<Enclosure>)| json!({ "name": name, "epsilon": epsilon });
+    let Headline { epsilon, delta, rho, .. } = &view.printed;
+    let check = |check: &Check| {
         json!({
             "what": check.what,
             "printed": check.printed,
@@ -224,6 +204,26 @@ pub(super) fn object(view: &View) -> Value {
             "verdict": check.verdict,
         })
     };
-    object["figures"] = view.checks.iter().map(check).collect();
-    object
+    facts
+        .fold(head, |fields, (name, fact)| fields.with(*name, fact))
+        .with("printed_by", view.printed_by.word())
+        .with("entry_status", &view.entry.status)
+        .with("entry_date", &view.entry.date)
+        .with("entry_authors", &view.entry.authors)
+        .with("per", &view.per)
+        .with("group", view.group)
+        .with("links", &view.links)
+        .with("printed", json!({ "epsilon": epsilon, "delta": delta, "rho": rho }))
+        .with("epsilon", scale.and_then(|scale| scale.epsilon.as_ref()))
+        .with("delta", scale.map(|scale| exact(&scale.delta)))
+        .with("by", scale.map(|scale| &scale.by))
+        .with("exact", scale.map(|scale| scale.is_exact))
+        .with("accounts", scale.into_iter().flat_map(|scale| &scale.accounts).map(account).collect::<Value>())
+        .with("correct_decision", scale.map(|scale| &scale.correct))
+        .with("verdict", view.verdict.word())
+        .with("reasons", &view.reasons)
+        .with("remarks", &view.remarks)
+        .with("missing", &view.missing)
+        .with("figures", view.checks.iter().map(check).collect::<Value>())
+        .into()
 }

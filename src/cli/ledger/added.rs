@@ -3,6 +3,7 @@
 use anyhow::Result;
 use dp_assay::{
     account::{Delta, ledger::Spent},
+    document::fields::Fields,
     ledger::{
         odometer::{self, Addition, Basis, Decision, Limit, Request},
         withdrawal::Withdrawal,
@@ -11,7 +12,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use crate::cli::{
-    arguments::quantity,
+    arguments::optional,
     exit::Exit,
     output::{exact, exact_text},
     progress,
@@ -101,7 +102,7 @@ impl AdditionArgs {
 
     /// The promise as far as it is given.
     pub fn request(&self, delta: Option<Delta>, digits: u32) -> Result<Request> {
-        let epsilon = self.promise.as_deref().map(|promise| quantity("--promise", promise)).transpose()?;
+        let epsilon = optional("--promise", &self.promise)?;
         Ok(Request { epsilon, delta, is_adaptive: self.adaptive, digits })
     }
 }
@@ -123,8 +124,7 @@ pub fn run(ledger: &str, release: &str, delta: Option<Delta>, args: &AdditionArg
     })]);
     page.object(answer);
     page.text(words(&decision));
-    page.print()?;
-    Ok(if decision.added.is_some() { Exit::Done } else { Exit::No })
+    page.answered(decision.added.is_some())
 }
 
 /// The digits of an upper end in words.
@@ -171,13 +171,12 @@ fn words(decision: &Decision) -> String {
 }
 
 /// The account of everything, by the one that decides.
-pub fn spent(limit: &Limit, spent: &Spent) -> Value {
-    json!({
-        "epsilon": limit.deciding(spent).to_json(),
-        "by": limit.by(spent),
-        "rho": exact(&spent.rho),
-        "zcdp_epsilon": spent.zcdp_epsilon.to_json(),
-    })
+pub fn spent(limit: &Limit, spent: &Spent) -> Fields {
+    Fields::new()
+        .with("epsilon", limit.deciding(spent))
+        .with("by", limit.by(spent))
+        .with("rho", exact(&spent.rho))
+        .with("zcdp_epsilon", &spent.zcdp_epsilon)
 }
 
 fn object(decision: &Decision) -> Value {

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use dp_assay::{
     account::Delta,
+    document::fields::{Fields, said},
     ledger::{
         LeastNoise,
         odometer::{self, Basis, Decision},
@@ -25,25 +26,12 @@ pub fn run(ledger: &str, delta: Option<Delta>, args: &AdditionArgs, format: &For
     let decisions = odometer::check(ledger, &additions, &request)?;
     let first = decisions.first().context("--check names no release")?;
     let mut page = format.page();
-    let candidates: Vec<Value> = decisions.iter().map(candidate).collect();
-    page.records(candidates.clone());
-    page.object(object(first, candidates));
+    let candidates: Vec<Fields> = decisions.iter().map(candidate).collect();
+    page.object(object(first, &candidates));
     page.text(heading(first));
-    let row = |decision: &Decision| {
-        vec![
-            decision.name.clone(),
-            decision.limit.upper_text(&decision.after, decision.is_kept, DIGITS),
-            if decision.is_kept { "kept" } else { "not kept" }.to_string(),
-            decision.least_noise.as_ref().map_or_else(|| "-".to_string(), shown),
-        ]
-    };
-    page.table(
-        &["candidate", "epsilon of everything, at most", "promise", "least noise"],
-        decisions.iter().map(row).collect(),
-    );
+    page.rows(&candidates);
     page.text(notes(&decisions));
-    page.print()?;
-    Ok(if decisions.iter().all(|decision| decision.is_kept) { Exit::Done } else { Exit::No })
+    page.answered(decisions.iter().all(|decision| decision.is_kept))
 }
 
 fn heading(first: &Decision) -> String {
@@ -111,12 +99,9 @@ fn of_least_noise(least: &LeastNoise) -> String {
     }
 }
 
-fn candidate(decision: &Decision) -> Value {
-    let mut object = spent(&decision.limit, &decision.after);
-    object["name"] = json!(decision.name);
-    object["fits"] = json!(decision.is_kept);
-    object["conditions"] = json!(decision.conditions);
-    object["least_noise"] = decision.least_noise.as_ref().map_or(Value::Null, |least| {
+fn candidate(decision: &Decision) -> Fields {
+    let least = decision.least_noise.as_ref();
+    let of_least = least.map(|least| {
         json!({
             "number": least.number,
             "present": exact(&least.present),
@@ -127,10 +112,17 @@ fn candidate(decision: &Decision) -> Value {
             "may_be_more_private": least.may_be_more_private,
         })
     });
-    object
+    let at_most = decision.limit.upper_text(&decision.after, decision.is_kept, DIGITS);
+    let kept = if decision.is_kept { "kept" } else { "not kept" };
+    spent(&decision.limit, &decision.after)
+        .shown("name", "candidate", &decision.name)
+        .cell("epsilon of everything, at most", at_most)
+        .shown("fits", "promise", said(decision.is_kept, kept))
+        .with("conditions", &decision.conditions)
+        .shown("least_noise", "least noise", said(of_least, least.map_or_else(|| "-".to_string(), shown)))
 }
 
-fn object(first: &Decision, candidates: Vec<Value>) -> Value {
+fn object(first: &Decision, candidates: &[Fields]) -> Value {
     let limit = &first.limit;
     json!({
         "ledger": first.ledger,

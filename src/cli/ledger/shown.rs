@@ -1,37 +1,28 @@
 //! `assay ledger --show`: what a ledger holds, without an account of it.
 
 use anyhow::Result;
-use dp_assay::ledger::{LedgerEntry, LedgerFile, Partition, Population};
+use dp_assay::{
+    document::fields::Fields,
+    ledger::{LedgerEntry, LedgerFile, Partition, Population},
+};
 use serde_json::{Value, json};
 
 use super::withdrawn;
 use crate::cli::{exit::Exit, output::exact, page::Page};
 
 /// How often an entry was published, and its part, where that is not once and about all records.
-pub fn place(entry: &LedgerEntry) -> Value {
-    let mut object = json!({});
-    if entry.times != 1 {
-        object["times"] = json!(entry.times);
-    }
-    if let Some(part) = &entry.part {
-        object["partition"] = json!(part.partition);
-        object["part"] = json!(part.part);
-    }
-    if let Some(condition) = &entry.condition {
-        object["condition"] = json!(condition);
-    }
-    object
+pub fn place(entry: &LedgerEntry) -> Fields {
+    Fields::new()
+        .with_some("times", (entry.times != 1).then_some(entry.times))
+        .with_some("partition", entry.part.as_ref().map(|part| &part.partition))
+        .with_some("part", entry.part.as_ref().map(|part| &part.part))
+        .with_some("condition", entry.condition.as_ref())
 }
 
 pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
     let records = |population: &Population| {
-        let name = population.name.clone();
-        let entries = population.entries.iter().map(entry);
-        let named = move |mut entry: Value| {
-            entry["population"] = json!(name);
-            entry
-        };
-        entries.map(named).collect::<Vec<Value>>()
+        let named = |one: &LedgerEntry| Fields::from(entry(one)).with("population", &population.name).object();
+        population.entries.iter().map(named).collect::<Vec<Value>>()
     };
     page.object(object(ledger));
     page.records(ledger.populations.iter().flat_map(records));
@@ -42,10 +33,7 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
         if population.entries.is_empty() {
             page.text("  Nothing was entered.\n");
         } else {
-            page.table(
-                &["  entry", "times", "part", "described by", "known"],
-                population.entries.iter().map(row).collect(),
-            );
+            page.table(&["  entry", "times", "part", "described by", "known"], population.entries.iter().map(row));
         }
         for condition in population.conditions_of_entries() {
             page.text(format!("  {condition}\n"));
@@ -58,8 +46,7 @@ pub fn run(ledger: &LedgerFile, mut page: Page) -> Result<Exit> {
         page.text(format!("Partition {name}: {}{parts}\n", rule.trim()));
     }
     put_log(&mut page, ledger);
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// The additions of a ledger, from its log.
@@ -77,7 +64,7 @@ fn put_log(page: &mut Page, ledger: &LedgerFile) {
             ]
         });
         page.text("Added, with the epsilon of everything then, at most:\n");
-        page.table(&["line", "date", "population", "entry", "epsilon", "promise", "delta"], lines.collect());
+        page.table(&["line", "date", "population", "entry", "epsilon", "promise", "delta"], lines);
         for (line, _) in &ledger.log {
             if let Some(because) = &line.because {
                 page.text(format!("The reason of line {}: {because}\n", line.number));

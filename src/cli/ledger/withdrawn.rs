@@ -18,15 +18,13 @@ pub fn run(ledger: &str, withdrawal: &Withdrawal, format: &Format) -> Result<Exi
         "never_drawn": never_drawn,
         "log": { "file": log.display().to_string(), "line": line, "sha256": sha256 },
     });
-    page.records([answer.clone()]);
-    page.object(answer);
+    page.answer(answer);
     page.text(format!(
         "{name} of {population} in the ledger {ledger} was never published: {because}\n{}\nLine {line} of {} has the SHA-256 {sha256}\n",
         spending(*never_drawn),
         dp_assay::error::shown(&log)
     ));
-    page.print()?;
-    Ok(Exit::Done)
+    page.done()
 }
 
 /// What becomes of the spending of an entry that was never published.

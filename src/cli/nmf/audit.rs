@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{self, Figure},
+    document::fields::Fields,
     release::Release,
     topdown::nmf::{
         audit::{self, Asked, Kind, MOST, NmfAudit, Source},
@@ -14,12 +15,12 @@ use dp_assay::{
         totals::GivenTotals,
     },
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::missing::{assumed_in_words, missing_in_words, missing_json};
 use crate::cli::{
     arguments::count,
-    audit::{Rate, approximation, shown, test_json},
+    audit::{Rate, approximations, shown, test_fields},
     drawn,
     exit::Exit,
     output::{exact, exact_text},
@@ -95,7 +96,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         page = page.with_file_of("--out", path);
     }
     let rows = audit.sources.iter().enumerate().map(|(at, source)| cells(&audit, at, source));
-    page.columns(&HEADINGS, rows.collect());
+    page.columns(&HEADINGS, rows);
     let words = audit.words();
     page.text(format!(
         "\n{words}\n\
@@ -175,49 +176,33 @@ pub fn cells(audit: &NmfAudit, at: usize, source: &Source) -> Vec<String> {
     ]
 }
 
-/// A source as an object, without its tests.
-fn source_json(source: &Source) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("level".to_string(), json!(source.level));
-    object.insert("query".to_string(), json!(source.query));
-    object.insert("kind".to_string(), json!(source.kind.name()));
-    object.insert("carried".to_string(), if source.carried > 0 { json!(source.carried) } else { Value::Null });
-    object
+/// A source, without its tests.
+fn of_source(source: &Source) -> Fields {
+    Fields::new()
+        .with("level", &source.level)
+        .with("query", &source.query)
+        .with("kind", source.kind.name())
+        .with("carried", (source.carried > 0).then_some(source.carried))
 }
 
 /// A record for each test.
 fn records(audit: &NmfAudit) -> impl Iterator<Item = Value> {
-    audit.tests.iter().zip(&audit.verdict.corrected).map(|(test, corrected)| {
-        let mut record = source_json(&audit.sources[test.source]);
-        let own = test_json(&test.test, *corrected);
-        record.extend(own.as_object().cloned().unwrap_or_default());
-        Value::Object(record)
+    let tests = audit.tests.iter().zip(&audit.verdict.corrected);
+    tests.map(|(test, corrected)| {
+        of_source(&audit.sources[test.source]).and(test_fields(&test.test, *corrected)).object()
     })
 }
 
 /// The audit as JSON.
 pub fn object(audit: &NmfAudit, words: &str) -> Value {
     let sources = audit.sources.iter().filter(|source| source.kind != Kind::Consistency).map(|source| {
-        let mut object = source_json(source);
-        object.insert("sigma2".to_string(), source.sigma2.as_ref().map_or(Value::Null, exact));
         let factor = source.interval.map(|found| json!({ "lower": found.lower, "upper": found.upper }));
-        object.insert("sigma2_factor".to_string(), factor.unwrap_or(Value::Null));
-        if let Some(shown) = &source.shown {
-            let [mean, variance, skewness, kurtosis] = shown.moments;
-            let (chi, free, p) = shown.chi_square;
-            object.insert("draws".to_string(), json!(shown.draws));
-            let approximations = json!({
-                "mean": approximation(mean),
-                "variance": approximation(variance),
-                "declared_variance": approximation(shown.variance),
-                "skewness": approximation(skewness),
-                "kurtosis": approximation(kurtosis),
-                "chi_square": { "statistic": approximation(chi), "degrees_of_freedom": free, "p_asymptotic": approximation(p) },
-                "likelihood_ratio": { "statistic": approximation(shown.likelihood_ratio.0), "p_asymptotic": approximation(shown.likelihood_ratio.1) },
-            });
-            object.insert("approximations".to_string(), approximations);
-        }
-        Value::Object(object)
+        of_source(source)
+            .with("sigma2", source.sigma2.as_ref().map(exact))
+            .with("sigma2_factor", factor)
+            .with_some("draws", source.shown.as_ref().map(|shown| shown.draws))
+            .with_some("approximations", source.shown.as_ref().map(|shown| approximations(shown, None)))
+            .object()
     });
     json!({
         "product": audit.report.product,

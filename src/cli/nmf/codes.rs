@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use dp_assay::topdown::nmf::codes::book::{Code, CodeBook, CodeTable, NotFormed, Product, not_formed};
+use dp_assay::{
+    document::fields::Fields,
+    topdown::nmf::codes::book::{Code, CodeBook, CodeTable, NotFormed, Product, not_formed},
+};
 use serde_json::{Value, json};
 
 use crate::cli::{
@@ -55,22 +58,19 @@ fn chosen(books: &[CodeBook], asked: &[String]) -> Result<Vec<(Product, Code)>> 
 }
 
 fn put_codes(page: &mut Page, codes: &[(Product, Code)]) {
-    let record = |(product, code): &(Product, Code)| {
-        json!({
-            "variable": code.name,
-            "label": code.label,
-            "description": code.line.description,
-            "adds_up_to": code.parent,
-            "product": product.name(),
-        })
-    };
-    let records: Vec<Value> = codes.iter().map(record).collect();
-    page.records(records.clone());
-    page.object(json!({ "variables": records }));
     let row = |(product, code): &(Product, Code)| {
-        vec![code.name.clone(), product.name().to_string(), code.parent.clone(), code.label.clone()]
+        Fields::new()
+            .shown("variable", "variable", &code.name)
+            .cell("product", product.name())
+            .cell("adds up to", &code.parent)
+            .shown("label", "label", &code.label)
+            .with("description", &code.line.description)
+            .with("adds_up_to", &code.parent)
+            .with("product", product.name())
     };
-    page.columns(&["variable", "product", "adds up to", "label"], codes.iter().map(row).collect());
+    let rows: Vec<Fields> = codes.iter().map(row).collect();
+    page.object(json!({ "variables": rows }));
+    page.rows_of_words(&rows);
 }
 
 fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
@@ -88,17 +88,16 @@ fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
                 records
                     .push(json!({ "table": name, "product": product, "variables": size(table), "title": table.title }));
             }
+            let product = book.product.name().to_string();
             // Repetitions of one table are one row of the text.
             let [first, .., last] = tables else {
-                let table = &tables[0];
-                let cells =
-                    [table.name.clone(), book.product.name().to_string(), size(table).to_string(), table.title.clone()];
-                rows.push(cells.to_vec());
+                let CodeTable { name, title, .. } = &tables[0];
+                rows.push(vec![name.clone(), product, size(&tables[0]).to_string(), title.clone()]);
                 continue;
             };
             let names = format!("{} to {}", first.name, last.name);
             let codes = format!("{} x {}", tables.len(), size(first));
-            rows.push(vec![names, book.product.name().to_string(), codes, format!("{}, ...", first.title)]);
+            rows.push(vec![names, product, codes, format!("{}, ...", first.title)]);
         }
     }
     page.records(records.clone());
@@ -108,5 +107,5 @@ fn put_tables(page: &mut Page, books: &[CodeBook], not: &[NotFormed]) {
     page.table_of_pairs(&["table", "product", "codes", "title"], rows);
     page.text("\nnot formed, the first line that fits:\n\n");
     let row = |not: &NotFormed| vec![not.codes.join(" "), product(not), not.why.clone()];
-    page.columns(&["codes", "from", "why"], not.iter().map(row).collect());
+    page.columns(&["codes", "from", "why"], not.iter().map(row));
 }

@@ -33,7 +33,7 @@ use fit::fit_line;
 use parts::{put_progress, share};
 
 use crate::cli::{
-    arguments::quantity,
+    arguments::{first_given, quantity},
     drawn,
     estimates::{RequestArgs, put_errors},
     exit::Exit,
@@ -230,27 +230,26 @@ pub struct SurveyArgs {
 impl SurveyArgs {
     /// An option of these that was given, if any.
     pub fn given(&self) -> Option<&'static str> {
-        let given = [
-            (self.constraints.is_some(), "--constraints"),
-            (self.state_totals.is_some(), "--state-totals"),
-            (!self.states.is_empty(), "--states"),
-            (self.area_totals.is_some(), "--area-totals"),
-            (self.whole.is_some(), "--whole"),
-            (self.work.is_some(), "--work"),
-            (self.svg.is_some(), "--svg"),
-            (!self.tabulation.is_empty(), "--tabulation"),
-            (!self.variables.is_empty(), "--variables"),
-            (!self.confidence.is_empty(), "--confidence"),
-            (self.covariance.is_some(), "--covariance"),
-            (!self.difference.is_empty(), "--difference"),
-            (!self.share.is_empty(), "--share"),
-            (!self.rank.is_empty(), "--rank"),
-            (!self.median.is_empty(), "--median"),
-            (self.files.is_some(), "--files"),
-            (self.incomplete, "--incomplete"),
-            (self.despite_misfit, "--despite-misfit"),
-        ];
-        given.into_iter().find_map(|(given, name)| given.then_some(name))
+        first_given([
+            ("--constraints", self.constraints.is_some()),
+            ("--state-totals", self.state_totals.is_some()),
+            ("--states", !self.states.is_empty()),
+            ("--area-totals", self.area_totals.is_some()),
+            ("--whole", self.whole.is_some()),
+            ("--work", self.work.is_some()),
+            ("--svg", self.svg.is_some()),
+            ("--tabulation", !self.tabulation.is_empty()),
+            ("--variables", !self.variables.is_empty()),
+            ("--confidence", !self.confidence.is_empty()),
+            ("--covariance", self.covariance.is_some()),
+            ("--difference", !self.difference.is_empty()),
+            ("--share", !self.share.is_empty()),
+            ("--rank", !self.rank.is_empty()),
+            ("--median", !self.median.is_empty()),
+            ("--files", self.files.is_some()),
+            ("--incomplete", self.incomplete),
+            ("--despite-misfit", self.despite_misfit),
+        ])
     }
 
     /// Hides these options in the help of `assay estimate`, which takes them beside --nmf.
@@ -374,12 +373,10 @@ impl Call<'_> {
     fn form_of_options(&self, constraints: Constraints) -> Result<Form> {
         let Call { request, survey, .. } = self;
         let named = FormOrFiles::files(self.format).copied();
-        for (given, name) in
-            [(survey.state_totals.is_some(), "--state-totals"), (survey.area_totals.is_some(), "--area-totals")]
-        {
-            if constraints == Constraints::None && given {
-                bail!("{name} goes with --constraints state-totals or all");
-            }
+        let totals =
+            [("--state-totals", survey.state_totals.is_some()), ("--area-totals", survey.area_totals.is_some())];
+        if let Some(name) = first_given(totals).filter(|_| constraints == Constraints::None) {
+            bail!("{name} goes with --constraints state-totals or all");
         }
         if survey.files.is_some() && named.is_some_and(|named| survey.files != Some(named)) {
             bail!("--format and --files name different files: give one");
@@ -456,13 +453,13 @@ fn check_level(request: &RequestArgs, args: &SurveyArgs) -> Result<()> {
         );
     }
     let of_areas = [
-        (args.covariance.is_some(), "--covariance"),
-        (!args.difference.is_empty(), "--difference"),
-        (!args.share.is_empty(), "--share"),
-        (!args.rank.is_empty(), "--rank"),
-        (!args.median.is_empty(), "--median"),
+        ("--covariance", args.covariance.is_some()),
+        ("--difference", !args.difference.is_empty()),
+        ("--share", !args.share.is_empty()),
+        ("--rank", !args.rank.is_empty()),
+        ("--median", !args.median.is_empty()),
     ];
-    if let Some((_, name)) = of_areas.into_iter().find(|(given, _)| *given) {
+    if let Some(name) = first_given(of_areas) {
         bail!(
             "--level {level}: {name} is of areas, whose estimates are computed together: name them by --tabulation {level} or --areas FILE in place of --level"
         );

@@ -4,18 +4,17 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    document::{html, markdown},
+    document::{fields::Fields, html, markdown},
     numeric::Enclosure,
     provenance::Provenance,
     sheet::{self, Figures, Point},
 };
-use serde_json::{Value, json};
 
 use super::{
     super::{
         output::{exact, exact_text},
         progress,
-        subject::{Resolved, Subject, put_relation},
+        subject::{Resolved, Subject, of_relation},
     },
     answers::Request,
 };
@@ -77,28 +76,23 @@ impl Sheets<'_> {
     }
 
     /// Adds the names of the files to an answer.
-    pub fn named(&self, mut object: Value) -> Value {
-        let files = [("nist", self.nist), ("registry", self.registry)];
-        for (name, path) in files.into_iter().filter_map(|(name, path)| Some((name, path?))) {
-            object[name] = json!(path.display().to_string());
-        }
-        object
+    pub fn named(&self, answer: Fields) -> Fields {
+        let file = |path: Option<&Path>| path.map(|path| path.display().to_string());
+        answer.with_some("nist", file(self.nist)).with_some("registry", file(self.registry))
     }
 }
 
 impl Written {
     /// The numbers as an object, with the points that no release file answers.
-    pub fn object(&self, request: &Request, subject: &Resolved) -> Value {
-        let mut object = json!({
-            "epsilon": self.epsilon.to_json(),
-            "delta": exact(&request.delta),
-            "status": self.status,
-            "prior": exact(&request.prior),
-            "correct_decision_upper": self.correct.to_json(),
-            "to_complete": Point::ALL.map(Point::name),
-        });
-        put_relation(&mut object, subject);
-        object
+    pub fn object(&self, request: &Request, subject: &Resolved) -> Fields {
+        Fields::new()
+            .with("epsilon", &self.epsilon)
+            .with("delta", exact(&request.delta))
+            .with("status", self.status)
+            .with("prior", exact(&request.prior))
+            .with("correct_decision_upper", &self.correct)
+            .with("to_complete", Point::ALL.map(Point::name))
+            .and(of_relation(subject))
     }
 
     /// The numbers in sentences.

@@ -14,7 +14,7 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    super::output::{enclosure, exact, exact_text},
+    super::output::{exact, exact_text},
     charts::of_levels,
 };
 
@@ -188,7 +188,7 @@ pub fn object(yardstick: &Yardstick, here: &Here) -> Value {
             "name": mark.name,
             "curator": mark.curator,
             "neighbors": mark.neighbors,
-            "epsilon": enclosure(mark.scale.epsilon.as_ref()),
+            "epsilon": mark.scale.epsilon,
             "exact": mark.scale.is_exact,
             "printed": mark.scale.as_printed.as_ref().map(exact),
         })

@@ -4,6 +4,7 @@ use anyhow::Result;
 use dp_assay::{
     account::{Account, Delta, outputs::Exceeded},
     chart::ranks::{self, Ranks},
+    document::fields::Fields,
     numeric::{Enclosure, parallel, rational},
     release::{Neighbors, Unit, subject::Part},
     risk::{
@@ -15,7 +16,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    arguments::quantity,
+    arguments::{prior, quantity},
     drawn::Drawn,
     exit::Exit,
     of_ledger::{OfLedger, ways_note},
@@ -23,7 +24,6 @@ use super::super::{
     progress::Steps,
     subject::{self, Format, Resolved, Subject},
 };
-use super::common::prior;
 
 /// Bounds on the risk from any adversary, with any other knowledge, compared with those from rho or pure DP alone
 ///
@@ -184,49 +184,52 @@ impl Line {
         self.exceeded.as_ref().map(|exceeded| outputs::posterior_of_outputs(&self.prior, exceeded))
     }
 
-    fn json(&self) -> Value {
+    fn fields(&self) -> Fields {
         let Bound { correct, correct_by_epsilon, correct_by_zcdp, advantage, advantage_by_zcdp, .. } = &self.bound;
-        let by_pair = &self.bound.correct_by_zcdp_pair;
-        let mut object = json!({
-            "correct_decision_upper": correct.value.to_json(),
-            "guess": exact(&bound::blind_guess(&self.prior)),
-            "posterior_events": self.bound.posterior_of_events.value.to_json(),
-            "advantage": advantage.to_json(),
-        });
-        if let (Some(exceeded), Some(posterior)) = (&self.exceeded, self.exceeded()) {
-            object["posterior_upper"] = posterior.to_json();
-            object["posterior_exceeded"] = posterior.to_json();
-            let by = if exceeded.by_tail {
-                "tail of the privacy loss"
-            } else {
-                "posterior after events, privacy profile, zCDP or the largest loss"
+        let exceeded = self.exceeded.as_ref().zip(self.exceeded()).map(|(exceeded, posterior)| {
+            let by = match exceeded.by_tail {
+                true => "tail of the privacy loss",
+                false => "posterior after events, privacy profile, zCDP or the largest loss",
             };
-            object["posterior_exceeded_by"] = json!(by);
-            object["posterior_exceeded_is_least"] = json!(exceeded.is_least);
-        }
-        object["epsilon"] = output::enclosure(finite(&self.bound.epsilon));
-        object["correct_decision_by_epsilon"] = correct_by_epsilon.to_json();
-        object["zcdp"] = json!({
-            "epsilon": output::enclosure(finite(&self.bound.zcdp_epsilon)),
-            "correct_decision_upper": correct_by_zcdp.to_json(),
-            "correct_decision_by_epsilon": by_pair.to_json(),
-            "posterior_events": self.bound.posterior_by_zcdp.to_json(),
-            "posterior_upper": self.bound.posterior_of_outputs_by_zcdp.to_json(),
-            "advantage": advantage_by_zcdp.to_json(),
+            Fields::new()
+                .with("posterior_upper", &posterior)
+                .with("posterior_exceeded", &posterior)
+                .with("posterior_exceeded_by", by)
+                .with("posterior_exceeded_is_least", exceeded.is_least)
         });
-        object["pure"] = self.bound.pure.as_ref().map_or(Value::Null, |pure| {
+        let zcdp = json!({
+            "epsilon": finite(&self.bound.zcdp_epsilon),
+            "correct_decision_upper": correct_by_zcdp,
+            "correct_decision_by_epsilon": self.bound.correct_by_zcdp_pair,
+            "posterior_events": self.bound.posterior_by_zcdp,
+            "posterior_upper": self.bound.posterior_of_outputs_by_zcdp,
+            "advantage": advantage_by_zcdp,
+        });
+        let pure = self.bound.pure.as_ref().map(|pure| {
             json!({
-                "epsilon": pure.epsilon.to_json(),
-                "correct_decision_upper": pure.correct.to_json(),
-                "posterior_upper": pure.posterior.to_json(),
-                "advantage": pure.advantage.to_json(),
+                "epsilon": pure.epsilon,
+                "correct_decision_upper": pure.correct,
+                "posterior_upper": pure.posterior,
+                "advantage": pure.advantage,
             })
         });
-        if let Some(decided_by) = &self.decided_by {
-            object["worst_pair"] = json!(decided_by);
-        }
-        object["status"] = json!(correct.status());
-        object
+        Fields::new()
+            .with("correct_decision_upper", &correct.value)
+            .with("guess", exact(&bound::blind_guess(&self.prior)))
+            .with("posterior_events", &self.bound.posterior_of_events.value)
+            .with("advantage", advantage)
+            .and(exceeded.unwrap_or_default())
+            .with("epsilon", finite(&self.bound.epsilon))
+            .with("correct_decision_by_epsilon", correct_by_epsilon)
+            .with("zcdp", zcdp)
+            .with("pure", pure)
+            .with_some("worst_pair", self.decided_by.as_ref())
+            .with("status", correct.status())
+    }
+
+    /// The same after its name.
+    fn named(&self) -> Fields {
+        output::named(&self.name, self.fields())
     }
 }
 
@@ -282,17 +285,18 @@ impl Found {
 
     /// A record for each line.
     pub fn records(&self) -> Vec<Value> {
-        self.lines().map(|line| output::named(&line.name, line.json())).collect()
+        self.lines().map(|line| line.named().object()).collect()
     }
 
     /// The answer as an object.
     pub fn object(&self, subject: &Resolved, request: &Request) -> Value {
-        let mut object = self.total.json();
-        object["prior"] = exact(&request.prior);
-        object["delta"] = exact(&request.delta);
-        subject::put_relation(&mut object, subject);
-        output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
-        object
+        self.total
+            .fields()
+            .with("prior", exact(&request.prior))
+            .with("delta", exact(&request.delta))
+            .and(subject::of_relation(subject))
+            .with_any("levels", self.levels.iter().map(Line::named))
+            .into()
     }
 }
 
@@ -303,15 +307,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.drawn.page(&args.format)?;
     page.object(found.object(&subject, &request));
     page.records(found.records());
-    page.text(format!(
-        "{}\n{} neighbors, prior = {}, delta = {}\n\n",
-        subject.title,
-        subject.neighbors.name(),
-        rational::display(&request.prior),
-        exact_text(&request.delta)
-    ));
+    let (prior, delta) = (rational::display(&request.prior), exact_text(&request.delta));
+    page.text(subject::heading(&subject, &format!(", prior = {prior}, delta = {delta}")));
     let allowed = found.allowed();
-    let rows: Vec<Vec<String>> = found.lines().map(|line| table_row(line, allowed)).collect();
+    let rows = found.lines().map(|line| table_row(line, allowed));
     let by = allowed.heading();
     page.table(&["", "correct", by, "guess", "advantage", by, "posterior", by, "exceeded"], rows);
     page.lines(&subject::decided(found.decided()));

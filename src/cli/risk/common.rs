@@ -1,8 +1,13 @@
 //! Lists of numbers on the command line, and rows of tables, as all questions of risk have them.
 
 use anyhow::{Context, Result, bail};
-use dp_assay::numeric::{Enclosure, rational};
+use dp_assay::{
+    document::fields::{Shown, said},
+    numeric::{Enclosure, rational},
+};
 use rug::Rational;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::{arguments::number, output};
 
@@ -25,13 +30,6 @@ pub fn count(name: &str, text: &str) -> Result<i64> {
     small.with_context(|| format!("{name}: {} is out of range: a count up to 10^15", rational::display(&value)))
 }
 
-/// The prior, checked under the name of its argument.
-pub fn prior(text: &str) -> Result<Rational> {
-    let prior = number("--prior", text)?;
-    dp_assay::risk::check_prior(&prior).context("--prior")?;
-    Ok(prior)
-}
-
 /// A number to its proven digits, or both ends if there are none.
 pub fn shown(value: &Enclosure, digits: u32) -> String {
     let (lower, upper) = output::ends(value);
@@ -41,7 +39,21 @@ pub fn shown(value: &Enclosure, digits: u32) -> String {
     }
 }
 
-/// A row of a two-column table.
-pub fn row(name: &str, value: &Enclosure, digits: u32) -> Vec<String> {
-    vec![name.to_string(), shown(value, digits)]
+/// A certified number: both ends, and its proven digits in tables.
+pub fn proven(value: &Enclosure, digits: u32) -> Shown {
+    said(value, shown(value, digits))
+}
+
+/// The value of a list of one; the list, if there are others.
+pub fn alone_or_all(values: &[impl Serialize]) -> Value {
+    match values {
+        [one] => json!(one),
+        all => json!(all),
+    }
+}
+
+/// The number of groups besides the target's.
+pub fn groups(text: &str) -> Result<u64> {
+    let others = count("--others", text)?;
+    u64::try_from(others).ok().with_context(|| format!("--others: {others} is below 0"))
 }

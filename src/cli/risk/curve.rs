@@ -4,14 +4,15 @@ use anyhow::{Context, Result};
 use dp_assay::{
     account::Account,
     chart::curves,
+    document::fields::Fields,
     numeric::parallel,
     risk::curve::{self, RiskPoint},
 };
 use rug::Rational;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::{
-    arguments::number,
+    arguments::{number, prior},
     curve::short,
     drawn::{Drawn, Points},
     exit::Exit,
@@ -21,7 +22,6 @@ use super::super::{
     progress::{self, Steps},
     subject::{self, Format, Subject},
 };
-use super::common::prior;
 
 /// The largest posterior of a reported record, and its ratio to the prior, over the type I error
 ///
@@ -78,13 +78,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
     let status = || found.iter().map(|point| point.beta.status());
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = json!({ "prior": exact(&prior) });
-    subject::put_relation(&mut object, &subject);
-    output::arrays(&mut object, &COLUMNS, &rows);
-    object["status"] = status().collect::<Value>();
-    page.object(object);
+    let answer = Fields::new()
+        .with("prior", exact(&prior))
+        .and(subject::of_relation(&subject))
+        .and(output::arrays(&COLUMNS, &rows));
+    page.object(answer.with("status", status().collect::<Value>()));
     page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
-    page.text(format!("{}\n{} neighbors, prior = {}\n\n", subject.title, subject.neighbors.name(), exact_text(&prior)));
+    page.text(subject::heading(&subject, &format!(", prior = {}", exact_text(&prior))));
     let line = |point: &RiskPoint| {
         let shown = [&point.power, &point.posterior, &point.relative_risk].map(|value| value.shown(6));
         [vec![short(&point.alpha)], shown.to_vec()].concat()

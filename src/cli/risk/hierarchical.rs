@@ -6,6 +6,7 @@ use dp_assay::{
         Figure, outputs,
         ranks::{self, Ranks},
     },
+    document::fields::Fields,
     numeric::{Enclosure, rational},
     risk::{
         hierarchical::{Hierarchy, Upper},
@@ -17,12 +18,13 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
+    arguments::prior,
     drawn::Drawn,
     exit::Exit,
     output::{self, ends, exact},
     subject::Format,
 };
-use super::common::{count, counts, numbers, prior, row};
+use super::common::{alone_or_all, count, counts, numbers, proven, shown};
 
 /// The additional information in counts of higher levels and of other groups: the exact joint posterior
 ///
@@ -80,19 +82,18 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.one_gaussian {
         attack = attack.with_one_gaussian()?;
     }
-    let base = json!({
-        "rho": rhos.iter().map(exact).collect::<Value>(),
-        "others": if others.len() == 1 { json!(others[0]) } else { json!(others) },
-        "prior": exact(&prior),
-        "prior_exact": prior.to_string(),
-        "prior_x2": args.prior_x2,
-        "known": attack.known(),
-    });
-    let shown: Vec<String> = rhos.iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
+    let base = Fields::new()
+        .with("rho", rhos.iter().map(exact).collect::<Value>())
+        .with("others", alone_or_all(&others))
+        .with("prior", exact(&prior))
+        .with("prior_exact", prior.to_string())
+        .with("prior_x2", &args.prior_x2)
+        .with("known", attack.known());
+    let shown_rhos: Vec<String> = rhos.iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
     let shown_others: Vec<String> = others.iter().map(ToString::to_string).collect();
     let title = format!(
         "rho = {}, {} other groups, prior = {}, prior of X2 {}\n\n",
-        shown.join(", "),
+        shown_rhos.join(", "),
         shown_others.join(", "),
         rational::display(&prior),
         args.prior_x2
@@ -127,32 +128,32 @@ fn levels(name: &str, values: &[i64], levels: usize) -> Result<(Vec<i64>, Vec<i6
     Ok((own, values[2..].iter().step_by(2).copied().collect()))
 }
 
-fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, title: &str) -> Result<Exit> {
+fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], base: Fields, title: &str) -> Result<Exit> {
     let digits = args.format.digits;
     let (own, others) = levels("--noisy", noisy, attack.levels())?;
     let posterior = attack.posterior(&own, &others, digits).context("--noisy")?;
     let mut page = args.drawn.page(&args.format)?;
-    object["noisy"] = json!(noisy);
-    object["posterior"] = posterior.present.to_json();
-    object["x2"] = (posterior.upper.iter())
-        .map(|(value, probability)| json!({ "value": value, "probability": probability.to_json() }))
-        .collect();
-    object["joint"] = (posterior.joint.iter())
-        .map(|(x1, x2, probability)| json!({ "x1": x1, "x2": x2, "probability": probability.to_json() }))
-        .collect();
-    object["status"] = json!(output::status(posterior.met));
-    page.object(object);
+    let of_x2 = |(value, probability): &(i64, Enclosure)| json!({ "value": value, "probability": probability });
+    let joint = posterior.joint.iter();
+    let joint = joint.map(|(x1, x2, probability)| json!({ "x1": x1, "x2": x2, "probability": probability }));
+    let about = "posterior probability that the target counts";
+    let answer = base
+        .with("noisy", noisy)
+        .shown("posterior", about, proven(&posterior.present, digits))
+        .with("x2", posterior.upper.iter().map(of_x2).collect::<Value>())
+        .with("joint", joint.collect::<Value>())
+        .with("status", output::status(posterior.met));
+    let visible = posterior.upper.iter().filter(|(_, probability)| *probability.upper() > 1e-6);
+    let answer = visible.fold(answer, |answer, (value, probability)| {
+        answer.cell(format!("posterior probability of X2 = {value}"), shown(probability, digits.min(8)))
+    });
+    page.object(answer.object());
     page.records((posterior.upper.iter()).map(|(value, probability)| {
         let (lower, upper) = ends(probability);
         json!({ "x2": value, "probability_lower": lower, "probability_upper": upper })
     }));
     page.text(title);
-    let mut rows = vec![row("posterior probability that the target counts", &posterior.present, digits)];
-    let visible = posterior.upper.iter().filter(|(_, probability)| *probability.upper() > 1e-6);
-    rows.extend(visible.map(|(value, probability)| {
-        row(&format!("posterior probability of X2 = {value}"), probability, digits.min(8))
-    }));
-    page.table(&["", "probability"], rows);
+    page.push(answer.table("probability"));
     if !posterior.met {
         page.text("\nThe enclosures are below the requested precision: the output is too improbable.\n");
     }
@@ -169,7 +170,7 @@ fn decision(
     rhos: &[Rational],
     others: &[u64],
     prior: &Rational,
-    mut object: Value,
+    base: Fields,
     title: &str,
 ) -> Result<Exit> {
     let digits = args.format.digits;
@@ -188,23 +189,22 @@ fn decision(
     // If that table is too large, the answer has no such row.
     let error = error_of_one_gaussian(&rhos[0], others[0].max(1), 3).ok();
     let mut page = args.drawn.page(&args.format)?;
-    object["truth"] = json!(truth);
-    object["correct_decision"] = decision.correct.to_json();
-    object["gained"] = decision.gained.to_json();
-    object["lost"] = decision.lost.to_json();
-    object["correct_decision_alone"] = alone.to_json();
-    object["one_gaussian_error"] = output::enclosure(error.as_ref());
-    object["status"] = json!(output::status(decision.met));
-    page.answer(object);
+    let answer = base
+        .with("truth", truth)
+        .shown("correct_decision", "probability of a correct decision", proven(&decision.correct, digits))
+        .cell("with the lowest level alone", shown(&alone, digits))
+        .shown("gained", "wrong decisions corrected by the other counts", proven(&decision.gained, 6))
+        .shown("lost", "correct decisions made wrong by them", proven(&decision.lost, 6))
+        .with("correct_decision_alone", &alone);
+    let about_error = "total variation of (3.7), one Gaussian for the sum";
+    let answer = match &error {
+        Some(error) => answer.shown("one_gaussian_error", about_error, proven(error, 3)),
+        None => answer.with("one_gaussian_error", Value::Null),
+    };
+    let answer = answer.with("status", output::status(decision.met));
+    page.answer(answer.object());
     page.text(title);
-    let mut rows = vec![
-        row("probability of a correct decision", &decision.correct, digits),
-        row("with the lowest level alone", &alone, digits),
-        row("wrong decisions corrected by the other counts", &decision.gained, 6),
-        row("correct decisions made wrong by them", &decision.lost, 6),
-    ];
-    rows.extend(error.map(|error| row("total variation of (3.7), one Gaussian for the sum", &error, 3)));
-    page.table(&["", "probability"], rows);
+    page.push(answer.table("probability"));
     if !decision.met {
         page.text("\nThe enclosure is below the requested precision; --json gives both ends.\n");
     }

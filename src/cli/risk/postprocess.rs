@@ -3,22 +3,22 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::outputs,
+    document::fields::{self, Fields},
     numeric::{Enclosure, parallel, rational},
     risk::{
         postprocess::{Outcome, Postprocessed},
         single::Attack,
     },
 };
-use serde_json::{Value, json};
 
 use super::super::{
-    arguments::number,
+    arguments::{number, prior},
     drawn::Drawn,
     exit::Exit,
-    output::{arrays, enclosure, ends, exact},
+    output::{arrays, ends, exact},
     subject::Format,
 };
-use super::common::{count, prior, row, shown};
+use super::common::{count, groups, proven, shown};
 
 /// Disclosure by noisy counts after they are made consistent with a published count of the higher group
 ///
@@ -50,8 +50,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let (prior, rho) = (prior(&args.prior)?, number("--rho", &args.rho)?);
-    let others = count("--others", &args.others)?;
-    let others = u64::try_from(others).ok().with_context(|| format!("--others: {others} is below 0"))?;
+    let others = groups(&args.others)?;
     let upper = count("--upper", &args.upper)?;
     let own = Attack::new(prior.clone(), vec![rho.clone()]).context("--rho")?.marginal(args.format.digits)?;
     let attack = Postprocessed::new(prior.clone(), rho.clone(), others, upper).context("--rho, --others, --upper")?;
@@ -61,18 +60,17 @@ pub fn run(args: &Args) -> Result<Exit> {
         rational::display(&rho),
         rational::display(&prior)
     );
-    let object = json!({
-        "rho": exact(&rho),
-        "others": others,
-        "prior": exact(&prior),
-        "upper": upper,
-        "marginal_posterior_before": enclosure(before.all.as_ref()),
-        "marginal_posterior_of_own_count": before.own.to_json(),
-    });
+    let base = Fields::new()
+        .with("rho", exact(&rho))
+        .with("others", others)
+        .with("prior", exact(&prior))
+        .with("upper", upper)
+        .with("marginal_posterior_before", &before.all)
+        .with("marginal_posterior_of_own_count", &before.own);
     match args.published.split_once("..") {
-        None => outcomes(args, &attack, &before, &head, object),
+        None => outcomes(args, &attack, &before, &head, base),
         Some((from, to)) => {
-            range(args, &attack, &before, (count("--published", from)?, count("--published", to)?), &head, object)
+            range(args, &attack, &before, (count("--published", from)?, count("--published", to)?), &head, base)
         }
     }
 }
@@ -86,45 +84,35 @@ struct Before {
 }
 
 /// Every outcome under one published count.
-fn outcomes(args: &Args, attack: &Postprocessed, before: &Before, head: &str, mut object: Value) -> Result<Exit> {
+fn outcomes(args: &Args, attack: &Postprocessed, before: &Before, head: &str, base: Fields) -> Result<Exit> {
     let digits = args.format.digits;
     let published = count("--published", &args.published)?;
     let found = attack.outcomes(published, digits).context("--published")?;
     let marginal = attack.marginal(published, digits)?;
     let mut page = args.drawn.page(&args.format)?;
-    let records: Vec<Value> = (found.iter())
-        .map(|outcome| {
-            json!({
-                "value": outcome.value,
-                "probability": outcome.probability[1].to_json(),
-                "probability_if_absent": outcome.probability[0].to_json(),
-                "posterior": outcome.posterior.to_json(),
-            })
-        })
-        .collect();
-    object["published"] = json!(published);
-    object["marginal_posterior"] = marginal.to_json();
-    object["outcomes"] = json!(records);
-    page.object(object);
-    page.records(records);
-    page.text(format!("{head}, published as {published}\n\n"));
-    page.table(
-        &["", "probability"],
-        vec![
-            row("posterior if the target counts, averaged over outcomes", &marginal, digits),
-            vec!["the same before post-processing, from both noisy counts".to_string(), before.shown(digits)],
-            row("from the noisy count of the target's group alone", &before.own, digits),
-        ],
-    );
-    page.text("\n");
-    let (rows, rare): (Vec<&Outcome>, Vec<&Outcome>) =
-        found.iter().partition(|outcome| *outcome.probability[1].upper() > 1e-6);
-    let rows = rows.into_iter().map(|outcome| {
+    let row = |outcome: &Outcome| {
         let [absent, present] = &outcome.probability;
-        let cells = [present, absent, &outcome.posterior].map(|value| shown(value, 8));
-        std::iter::once(outcome.value.to_string()).chain(cells).collect()
-    });
-    page.table(&["outcome", "if the target counts", "if not", "posterior"], rows.collect());
+        Fields::new()
+            .shown("value", "outcome", outcome.value)
+            .shown("probability", "if the target counts", proven(present, 8))
+            .shown("probability_if_absent", "if not", proven(absent, 8))
+            .shown("posterior", "posterior", proven(&outcome.posterior, 8))
+    };
+    let about = "posterior if the target counts, averaged over outcomes";
+    let answer = base
+        .with("published", published)
+        .shown("marginal_posterior", about, proven(&marginal, digits))
+        .cell("the same before post-processing, from both noisy counts", before.shown(digits))
+        .cell("from the noisy count of the target's group alone", shown(&before.own, digits))
+        .with("outcomes", found.iter().map(row).collect::<Vec<_>>());
+    page.object(answer.object());
+    page.records(found.iter().map(|outcome| row(outcome).object()));
+    page.text(format!("{head}, published as {published}\n\n"));
+    page.push(answer.table("probability"));
+    page.text("\n");
+    let (likely, rare): (Vec<&Outcome>, Vec<&Outcome>) =
+        found.iter().partition(|outcome| *outcome.probability[1].upper() > 1e-6);
+    page.push(fields::table(&likely.into_iter().map(row).collect::<Vec<_>>()));
     if !rare.is_empty() {
         let zero = Enclosure::double(0.0, 64);
         let sum = rare.iter().fold(zero, |sum, outcome| sum.add(&outcome.probability[1]));
@@ -153,7 +141,7 @@ fn range(
     before: &Before,
     (from, to): (i64, i64),
     head: &str,
-    mut object: Value,
+    base: Fields,
 ) -> Result<Exit> {
     const MOST: i64 = 10_000;
     if to < from || to - from >= MOST {
@@ -170,8 +158,7 @@ fn range(
         })
         .collect();
     let mut page = args.drawn.page(&args.format)?;
-    arrays(&mut object, &columns, &rows);
-    page.object(object);
+    page.object(base.and(arrays(&columns, &rows)));
     page.text(format!(
         "{head}\n\nbefore post-processing {}; from the noisy count of the target's group alone {}\n\n",
         before.shown(digits),

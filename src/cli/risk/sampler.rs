@@ -3,20 +3,15 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Figure, outputs},
+    document::fields::{self, Fields, certified, said},
     numeric::Enclosure,
     replication::gibbs::{GibbsConstraint, GibbsSampler, SamplerLimit},
     risk::hierarchical::{Hierarchy, Posterior, Upper},
 };
 use serde_json::{Value, json};
 
-use super::super::{
-    drawn::Drawn,
-    exit::Exit,
-    output::{self, exact},
-    page::Page,
-    subject::Format,
-};
-use super::common::{count, counts, numbers, prior, row};
+use super::super::{arguments::prior, drawn::Drawn, exit::Exit, output::exact, page::Page, subject::Format};
+use super::common::{counts, groups, numbers, proven};
 
 /// The Gibbs sampler of Kazan & Reiter (2023, Section 3.2): its limit, compared with the exact posterior
 ///
@@ -54,10 +49,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let sampled = Sampled::of_args(args)?;
     let mut page = args.drawn.page(&args.format)?;
-    let records = sampled.records();
-    page.object(sampled.to_json(&records));
-    page.records(records);
-    sampled.put_text(&mut page);
+    let (rows, answer) = (sampled.rows(), sampled.answer());
+    page.object(answer.clone().with("x2", &rows));
+    page.records(rows.iter().map(Fields::object));
+    sampled.put_text(&mut page, &answer, &rows);
     args.drawn.write(|| sampled.figure())?;
     page.done()
 }
@@ -81,8 +76,7 @@ impl<'a> Sampled<'a> {
         let Ok(rhos) = <[rug::Rational; 2]>::try_from(numbers("--rho", &args.rho)?) else {
             bail!("--rho: {:?}: expected the rho of two levels, as in 0.099,0.246", args.rho);
         };
-        let others = count("--others", &args.others)?;
-        let others = u64::try_from(others).ok().with_context(|| format!("--others: {others} is below 0"))?;
+        let others = groups(&args.others)?;
         let Ok(noisy) = <[i64; 3]>::try_from(counts("--noisy", &args.noisy)?) else {
             bail!("--noisy: {:?}: expected X1,X2,Y1", args.noisy);
         };
@@ -111,54 +105,50 @@ impl<'a> Sampled<'a> {
         if self.args.as_printed { "without its constraint, as printed" } else { "with its constraint" }
     }
 
-    /// One record for each value of X2.
-    fn records(&self) -> Vec<Value> {
-        let record = |&value: &usize| {
-            json!({
-                "x2": value,
-                "limit": self.limit.upper[value].to_json(),
-                "posterior": output::enclosure(self.exact_share(value)),
-                "share_approximate": self.run.as_ref().map(|(_, _, (_, shares))| shares[value]),
-            })
+    /// A row for each value of X2.
+    fn rows(&self) -> Vec<Fields> {
+        let row = |&value: &usize| {
+            let (limit, exact) = (&self.limit.upper[value], self.exact_share(value));
+            Fields::new()
+                .shown("x2", "X2", value)
+                .shown("limit", "the sampler's limit", certified(limit, 8))
+                .shown("posterior", "posterior", said(exact, exact.map_or("-".to_string(), |share| share.shown(8))))
+                .with("share_approximate", self.run.as_ref().map(|(_, _, (_, shares))| shares[value]))
         };
-        self.values.iter().map(record).collect()
+        self.values.iter().map(row).collect()
     }
 
-    fn to_json(&self, records: &[Value]) -> Value {
-        json!({
-            "rho": self.sampler.rhos.iter().map(exact).collect::<Vec<_>>(),
-            "others": self.sampler.others,
-            "prior": exact(&self.sampler.prior),
-            "noisy": self.noisy,
-            "as_printed": self.args.as_printed,
-            "limit": self.limit.present.to_json(),
-            "posterior": self.truth.present.to_json(),
-            "draws": self.run.as_ref().map(|run| run.0),
-            "insecure_seed": self.run.as_ref().map(|run| run.1),
-            "share_approximate": self.run.as_ref().map(|(_, _, (share, _))| share),
-            "x2": records,
-        })
-    }
-
-    fn put_text(&self, page: &mut Page) {
-        let (kind, rhos, digits) = (self.kind(), &self.args.rho, self.args.format.digits);
-        let GibbsSampler { others, prior, .. } = &self.sampler;
-        page.text(format!("Gibbs sampler {kind}: rho = {rhos}, {others} other groups, prior = {prior}\n\n"));
-        let mut rows = vec![
-            row("share of draws with X1 = 1, in the limit", &self.limit.present, digits),
-            row("posterior probability that the target counts", &self.truth.present, digits),
-        ];
-        if let Some((draws, seed, (share, _))) = &self.run {
-            rows.push(vec![format!("share in {draws} draws (simulated, insecure seed {seed})"), format!("{share:.6}")]);
+    fn answer(&self) -> Fields {
+        let digits = self.args.format.digits;
+        let about_limit = "share of draws with X1 = 1, in the limit";
+        let about_posterior = "posterior probability that the target counts";
+        let answer = Fields::new()
+            .with("rho", self.sampler.rhos.iter().map(exact).collect::<Value>())
+            .with("others", self.sampler.others)
+            .with("prior", exact(&self.sampler.prior))
+            .with("noisy", self.noisy)
+            .with("as_printed", self.args.as_printed)
+            .shown("limit", about_limit, proven(&self.limit.present, digits))
+            .shown("posterior", about_posterior, proven(&self.truth.present, digits));
+        match &self.run {
+            Some((draws, seed, (share, _))) => {
+                let about = format!("share in {draws} draws (simulated, insecure seed {seed})");
+                let answer = answer.with("draws", draws).with("insecure_seed", seed);
+                answer.shown("share_approximate", about, said(share, format!("{share:.6}")))
+            }
+            None => answer.and(json!({ "draws": null, "insecure_seed": null, "share_approximate": null })),
         }
-        page.table(&["", "probability"], rows);
+    }
+
+    fn put_text(&self, page: &mut Page, answer: &Fields, rows: &[Fields]) {
+        let GibbsSampler { others, prior, .. } = &self.sampler;
+        let (kind, rhos) = (self.kind(), &self.args.rho);
+        page.text(format!("Gibbs sampler {kind}: rho = {rhos}, {others} other groups, prior = {prior}\n\n"));
+        page.push(answer.table("probability"));
         page.text("\n");
-        let of = |&value: &usize| {
-            let truth = self.exact_share(value).map_or("-".to_string(), |share| share.shown(8));
-            vec![value.to_string(), self.limit.upper[value].shown(8), truth]
-        };
-        let is_likely = |value: &&usize| *self.limit.upper[**value].upper() > 1e-6;
-        page.table(&["X2", "the sampler's limit", "posterior"], self.values.iter().filter(is_likely).map(of).collect());
+        let is_likely = |value: usize| *self.limit.upper[value].upper() > 1e-6;
+        let likely = self.values.iter().zip(rows).filter(|(value, _)| is_likely(**value));
+        page.push(fields::table(&likely.map(|(_, row)| row.clone()).collect::<Vec<_>>()));
     }
 
     fn figure(&self) -> Figure {

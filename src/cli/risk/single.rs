@@ -3,22 +3,24 @@
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::outputs,
+    document::fields::Fields,
     error::unknown,
     numeric::{Enclosure, rational},
     release::{Changed, Neighbors, Release},
     risk::single::Attack,
 };
 use rug::Rational;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::{
+    arguments::prior,
     drawn::Drawn,
     exit::Exit,
     output::{self, ends, exact, exact_text},
     page,
     subject::Format,
 };
-use super::common::{count, counts, numbers, prior, row, shown};
+use super::common::{alone_or_all, count, counts, numbers, proven, shown};
 
 /// Disclosure by one noisy count of a target, to an adversary who knows everybody else
 ///
@@ -172,19 +174,20 @@ fn describe(attack: &Attack, origin: Option<&Origin>) -> String {
     text + "\n"
 }
 
-fn base(attack: &Attack, origin: Option<&Origin>) -> Value {
-    let rho = match &attack.rhos()[..] {
-        [rho] => exact(rho),
-        rhos => rhos.iter().map(exact).collect(),
-    };
-    let mut object = json!({ "rho": rho, "prior": exact(attack.prior()), "prior_exact": attack.prior().to_string() });
-    if let Some(origin) = origin {
-        object["sigma2"] = exact(&origin.sigma2);
-        object["shift"] = json!(attack.shift());
-        object["query_rho"] = exact(&origin.query_rho);
-        object["query_counts"] = json!(origin.counts);
+fn base(attack: &Attack, origin: Option<&Origin>) -> Fields {
+    let rhos: Vec<Value> = attack.rhos().iter().map(exact).collect();
+    let base = Fields::new()
+        .with("rho", alone_or_all(&rhos))
+        .with("prior", exact(attack.prior()))
+        .with("prior_exact", attack.prior().to_string());
+    match origin {
+        None => base,
+        Some(origin) => base
+            .with("sigma2", exact(&origin.sigma2))
+            .with("shift", attack.shift())
+            .with("query_rho", exact(&origin.query_rho))
+            .with("query_counts", origin.counts),
     }
-    object
 }
 
 /// The adversary's gain, averaged over all outputs.
@@ -223,22 +226,21 @@ impl Average {
 
     /// The answer as an object.
     pub fn object(&self, attack: &Attack, origin: Option<&Origin>) -> Value {
-        let mut object = base(attack, origin);
-        self.numbers(&mut object);
-        object["threshold"] = json!(self.threshold);
-        object["status"] = json!(output::status(self.met));
-        if let Some(all_counts) = &self.all_counts {
-            all_counts.numbers(&mut object["all_counts"]);
-        }
-        object
+        base(attack, origin)
+            .and(self.numbers())
+            .with("threshold", self.threshold)
+            .with("status", output::status(self.met))
+            .with_some("all_counts", self.all_counts.as_ref().map(|all| all.numbers()))
+            .into()
     }
 
-    fn numbers(&self, object: &mut Value) {
-        object["marginal_posterior"] = self.marginal.to_json();
-        object["marginal_posterior_if_absent"] = self.absent.to_json();
-        object["risk"] = self.risk.to_json();
-        object["correct_decision"] = self.correct.to_json();
-        object["correct_decision_if_absent"] = self.correct_absent.to_json();
+    fn numbers(&self) -> Fields {
+        Fields::new()
+            .with("marginal_posterior", &self.marginal)
+            .with("marginal_posterior_if_absent", &self.absent)
+            .with("risk", &self.risk)
+            .with("correct_decision", &self.correct)
+            .with("correct_decision_if_absent", &self.correct_absent)
     }
 
     /// The heading and the rows of a table.
@@ -271,9 +273,8 @@ impl Average {
 /// The average over all outputs.
 fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit> {
     let average = Average::of_attack(attack, origin, args.digits())?;
-    let object = average.object(attack, origin);
     let mut page = args.format.page();
-    page.answer(object);
+    page.answer(average.object(attack, origin));
     page.text(describe(attack, origin));
     let (heading, rows) = average.table(attack, args.digits());
     page.table(&heading, rows);
@@ -290,34 +291,26 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
     let digits = args.format.digits;
     let posterior = attack.posterior(noisy, digits).context("--noisy")?;
     let risk = attack.risk(noisy, digits)?;
-    let probability = [true, false].map(|present| attack.probability(noisy, present, digits));
-    let [present, absent] = probability;
-    let (present, absent) = (present?, absent?);
+    let probability = |present| attack.probability(noisy, present, digits);
+    let (present, absent) = (probability(true)?, probability(false)?);
     let sequence = attack.sequence(noisy, digits)?;
+    let steps = || sequence.steps.iter().enumerate().filter(|_| noisy.len() > 1);
+    let number = |value: &Enclosure| proven(value, digits);
+    let answer = base(attack, origin)
+        .with("noisy", alone_or_all(noisy))
+        .shown("posterior", "posterior probability that the target counts", number(&posterior))
+        .shown("risk", "risk: that over the prior", number(&risk))
+        .shown("probability", "probability of this output if it counts", number(&present))
+        .shown("probability_if_absent", "probability of this output if it does not", number(&absent))
+        .with("status", output::status(posterior.is_tight(digits)))
+        .with_any("risk_steps", steps().map(|(_, step)| step));
+    let answer = steps().fold(answer, |answer, (k, step)| {
+        answer.cell(format!("risk of count {} after those before", k + 1), shown(step, digits))
+    });
     let mut page = args.format.page();
-    let mut object = base(attack, origin);
-    object["noisy"] = if noisy.len() == 1 { json!(noisy[0]) } else { json!(noisy) };
-    object["posterior"] = posterior.to_json();
-    object["risk"] = risk.to_json();
-    object["probability"] = present.to_json();
-    object["probability_if_absent"] = absent.to_json();
-    object["status"] = json!(output::status(posterior.is_tight(digits)));
-    if noisy.len() > 1 {
-        object["risk_steps"] = sequence.steps.iter().map(Enclosure::to_json).collect();
-    }
-    page.answer(object);
+    page.answer(answer.object());
     page.text(describe(attack, origin));
-    let mut rows = vec![
-        row("posterior probability that the target counts", &posterior, digits),
-        row("risk: that over the prior", &risk, digits),
-        row("probability of this output if it counts", &present, digits),
-        row("probability of this output if it does not", &absent, digits),
-    ];
-    if noisy.len() > 1 {
-        let steps = sequence.steps.iter().enumerate();
-        rows.extend(steps.map(|(k, step)| row(&format!("risk of count {} after those before", k + 1), step, digits)));
-    }
-    page.table(&["", "value"], rows);
+    page.push(answer.table("value"));
     page.done()
 }
 
@@ -353,13 +346,8 @@ fn range(args: &Args, attack: &Attack, (from, to): (i64, i64), origin: Option<&O
         std::iter::once("noisy".to_string()).chain(both).collect()
     };
     let mut page = args.drawn.page(&args.format)?;
-    let mut object = base(attack, origin);
-    output::arrays(
-        &mut object,
-        &names(&["probability", "posterior", "risk", "probability_if_absent", "probability_overall"]),
-        &rows,
-    );
-    page.object(object);
+    let keys = names(&["probability", "posterior", "risk", "probability_if_absent", "probability_overall"]);
+    page.object(base(attack, origin).and(output::arrays(&keys, &rows)));
     page.text(describe(attack, origin));
     let columns =
         names(&["probability_if_counts", "posterior", "risk", "probability_if_absent", "probability_overall"]);
@@ -370,7 +358,7 @@ fn range(args: &Args, attack: &Attack, (from, to): (i64, i64), origin: Option<&O
     };
     let heading = ["noisy", "if it counts", "posterior", "risk", "if absent", "overall"];
     page.records(rows.iter().map(|row| page::words(&all, row)));
-    page.table(&heading, (from..=to).zip(&values).map(shown).collect());
+    page.table(&heading, (from..=to).zip(&values).map(shown));
     page.text(
         "\nProbabilities of the noisy count, the released one minus the known one: if the target counts, if it does not, and overall, by the \
          prior.\n",

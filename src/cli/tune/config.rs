@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Delta, Stop},
+    document::fields::Fields,
     numeric::Enclosure,
     safetab::{
         country::{CountrySpecification, tuning::CountryChange},
@@ -16,11 +17,10 @@ use dp_assay::{
         },
     },
 };
-use serde_json::{Map, Value, json};
 
 use super::super::{
     invocation,
-    output::{self, exact, exact_text},
+    output::{exact, exact_text},
     page::Page,
 };
 
@@ -65,7 +65,7 @@ pub fn of_country(path: &Path, changes: &[String], out: Option<&Path>, delta: &D
     // The written text is read again, under all rules.
     let specification = CountrySpecification::parse(&changed, &format!("{}, changed", dp_assay::error::shown(path)))?;
     let account = specification.account(delta, &Stop::default())?;
-    page.object(account_json(&account, delta));
+    page.object(object(&account, delta));
     put_account(&mut page, &account, delta);
     if let Some(out) = out {
         Configuration::write(&changed, out).context("--out")?;
@@ -94,7 +94,7 @@ pub fn of_text(
     // The written text is read again, under all rules.
     let config = Configuration::from_text(&changed, &format!("{name}, changed"))?;
     let account = config.account(&specification, delta, stop)?;
-    page.object(account_json(&account, delta));
+    page.object(object(&account, delta));
     put_account(&mut page, &account, delta);
     Ok((page, changed))
 }
@@ -106,53 +106,41 @@ fn unit(privacy: Privacy) -> &'static str {
     }
 }
 
-fn guarantee_json(guarantee: &Guarantee, privacy: Privacy) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert(unit(privacy).to_string(), exact(&guarantee.budget));
-    object.insert("epsilon".to_string(), guarantee.epsilon_json());
-    object.insert("epsilon_is".to_string(), json!(guarantee.epsilon.as_ref().map(|_| guarantee.epsilon_is())));
-    if privacy == Privacy::ZeroConcentrated {
-        object.insert("zcdp_epsilon".to_string(), output::enclosure(guarantee.zcdp_epsilon.as_ref()));
-    }
-    object
+fn of_guarantee(guarantee: &Guarantee, privacy: Privacy) -> Fields {
+    let zcdp = (privacy == Privacy::ZeroConcentrated).then_some(&guarantee.zcdp_epsilon);
+    Fields::new()
+        .with(unit(privacy), exact(&guarantee.budget))
+        .with("epsilon", guarantee.epsilon_json())
+        .with("epsilon_is", guarantee.epsilon.as_ref().map(|_| guarantee.epsilon_is()))
+        .with_some("zcdp_epsilon", zcdp)
 }
 
-fn guarantees_json(guarantees: &Guarantees, privacy: Privacy) -> Map<String, Value> {
-    let mut object = guarantee_json(&guarantees.unbounded, privacy);
-    object.insert("bounded".to_string(), Value::Object(guarantee_json(&guarantees.bounded, privacy)));
-    object.insert("example".to_string(), json!(guarantees.unbounded.example));
-    object.insert("bounded_example".to_string(), json!(guarantees.bounded.example));
-    object
+fn of_guarantees(guarantees: &Guarantees, privacy: Privacy) -> Fields {
+    of_guarantee(&guarantees.unbounded, privacy)
+        .with("bounded", of_guarantee(&guarantees.bounded, privacy))
+        .with("example", &guarantees.unbounded.example)
+        .with("bounded_example", &guarantees.bounded.example)
 }
 
-fn account_json(account: &ConfigAccount, delta: &Delta) -> Value {
+fn object(account: &ConfigAccount, delta: &Delta) -> Fields {
     let parameter = if account.privacy == Privacy::ZeroConcentrated { "sigma2" } else { "laplace_epsilon" };
     let level = |level: &ConfiguredLevel| {
-        let mut object: Map<String, Value> =
-            level.place.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
-        object.insert("stability".to_string(), json!(level.stability));
-        object.extend(guarantees_json(&level.guarantees, account.privacy));
-        for (name, value, margin) in &level.counts {
+        let place = level.place.iter().fold(Fields::new(), |fields, (key, value)| fields.with(*key, value));
+        let own = place.with("stability", level.stability).and(of_guarantees(&level.guarantees, account.privacy));
+        level.counts.iter().fold(own, |own, (name, value, margin)| {
             let name = name.to_lowercase();
-            object.insert(format!("{parameter}_{name}"), exact(value));
-            object.insert(format!("moe_{name}"), json!(margin));
-        }
-        Value::Object(object)
+            own.with(format!("{parameter}_{name}"), exact(value)).with(format!("moe_{name}"), margin)
+        })
     };
     let pass = |(name, levels, guarantees): &(String, Vec<ConfiguredLevel>, Guarantees)| {
-        let mut object = Map::new();
-        object.insert("pass".to_string(), json!(name));
-        object.extend(guarantees_json(guarantees, account.privacy));
-        object.insert("levels".to_string(), levels.iter().map(level).collect());
-        Value::Object(object)
+        let pass = Fields::new().with("pass", name).and(of_guarantees(guarantees, account.privacy));
+        pass.with("levels", levels.iter().map(level).collect::<Vec<_>>())
     };
-    let delta: &rug::Rational = delta;
-    let mut object = Map::new();
-    object.insert("algorithm".to_string(), json!(account.algorithm));
-    object.insert("delta".to_string(), exact(delta));
-    object.extend(guarantees_json(&account.total, account.privacy));
-    object.insert("passes".to_string(), account.passes.iter().map(pass).collect());
-    Value::Object(object)
+    Fields::new()
+        .with("algorithm", &account.algorithm)
+        .with("delta", exact(delta))
+        .and(of_guarantees(&account.total, account.privacy))
+        .with("passes", account.passes.iter().map(pass).collect::<Vec<_>>())
 }
 
 fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {

@@ -17,7 +17,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    audit::{approximation, parse_law},
+    audit::parse_law,
     exit::Exit,
     output::{exact, exact_text},
     page::Page,
@@ -56,7 +56,7 @@ pub(super) fn run(asked: &Asked, rate: &Rational, mut page: Page) -> Result<Exit
     });
     page.table_of_pairs(
         &["level", "query", "draws", "sigma2 larger by", "even numbers", "mean", "correlation", "cut at"],
-        rows.collect(),
+        rows,
     );
     page.text(format!(
         "\nThe smallest deviations that these draws show with probability {POWER}, at a false alarm rate of {} over all queries. Mean and cut in \
@@ -115,7 +115,7 @@ fn record(volume: &Volume, level: Level) -> Result<Value> {
             | Fault::Cut(size)
             | Fault::Even(size)
             | Fault::Shift(size)
-            | Fault::Correlated(size) => approximation(size),
+            | Fault::Correlated(size) => json!(size),
             Fault::Rounded | Fault::Positive | Fault::Clipped => Value::Null,
         });
     }
