@@ -185,7 +185,7 @@ mod tests {
             (Counts::truncated_gaussian("5", 20, 3, 2), option("truncated-gaussian", "5:20x3@2")),
             (Counts::staircase("1", 4, 2, 3, 2), option("staircase", "1:4:2x3@2")),
             (Counts::randomized_response("1", 5, 3), option("randomized-response", "1:5x3")),
-            (Counts::bounded_range("1/3", 7), option("bounded-range", "1/3x7")),
+            (Counts::bounded_range("1/3", 7), option("exponential", "1/3x7")),
             (Counts::pure("1/3", 7), option("pure", "1/3x7")),
             (Counts::approximate("1/3", "1e-9", 7), option("approximate", "1/3:1e-9x7")),
             (

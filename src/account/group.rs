@@ -252,11 +252,11 @@ mod tests {
     fn of_many_ways_the_worst_is_within_the_interval() {
         let skew = table(&[(0, "1/2"), (1, "1/10"), (2, "2/5")]);
         let keys = |text: &str| Counts::parse_unknown_key(text).unwrap();
-        for one in [skew, keys("discrete-gaussian:3:10"), keys("gaussian:4:9"), keys("discrete-laplace:1:3")] {
+        for one in [skew, keys("gaussian:4:9"), keys("discrete-laplace:1:3")] {
             let (records, most) = (3_u64, 3_usize);
             let group = Counts::new(one.law.clone(), most as u64, 1).unwrap();
             let group = Composition::new([group]).unwrap().for_groups_of(records).unwrap();
-            for epsilon in ["0", "1", "3"] {
+            for epsilon in ["0", "2"] {
                 let bound = group.delta(epsilon, 6).unwrap().value;
                 // Some of the ways: each a lower bound, and none above the answer.
                 for way in [&[3, 3, 3][..], &[1; 9], &[3, 2, 1, 1, 1, 1], &[2, 2, 2, 2, 1]] {
@@ -267,12 +267,11 @@ mod tests {
             }
             // Keys of so low a threshold are nearly always shown.
             if matches!(one.law, Law::UnknownKey(_)) && one.to_string() != keys("discrete-laplace:1:3").to_string() {
-                for delta in ["1/10", "1/2"] {
-                    let found = group.epsilon(crate::account::Delta::try_from(&parse(delta).unwrap()).unwrap(), 6);
-                    let found = found.unwrap_or_else(|error| panic!("{one} at {delta}: {error}")).value;
-                    let at = group.delta(found.upper_rational().unwrap(), 6).unwrap().value;
-                    assert!(*at.lower() <= parse(delta).unwrap(), "{one} at {delta}: {found} {at}");
-                }
+                let delta = "1/4";
+                let found = group.epsilon(crate::account::Delta::try_from(&parse(delta).unwrap()).unwrap(), 6);
+                let found = found.unwrap_or_else(|error| panic!("{one} at {delta}: {error}")).value;
+                let at = group.delta(found.upper_rational().unwrap(), 6).unwrap().value;
+                assert!(*at.lower() <= parse(delta).unwrap(), "{one} at {delta}: {found} {at}");
             }
         }
     }

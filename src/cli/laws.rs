@@ -81,16 +81,14 @@ pub struct OneLaw {
     pub entry: &'static Entry,
     /// Its text.
     pub text: String,
-    /// Whether it was given by `--law`.
-    is_by_name: bool,
+    /// The option as it was given.
+    pub shown: String,
 }
 
 impl OneLaw {
-    /// The option as it was given.
-    pub fn shown(&self) -> String {
-        let OneLaw { entry: Entry { option, .. }, text, is_by_name } = self;
-        let text = if text.is_empty() { "\"\"" } else { text };
-        if *is_by_name { format!("--{LAW} {option}:{text}") } else { format!("--{option} {text}") }
+    fn new(entry: &'static Entry, text: &str, before: &str) -> Self {
+        let shown = format!("--{before}{}", if text.is_empty() { "\"\"" } else { text });
+        OneLaw { entry, text: text.to_string(), shown }
     }
 }
 
@@ -140,7 +138,7 @@ impl FromArgMatches for Laws {
         for text in texts(LAW) {
             let refused = |error| clap::Error::raw(ErrorKind::InvalidValue, format!("--{LAW} {text}: {error}\n"));
             let (entry, own) = Entry::of_text(text).map_err(refused)?;
-            by_name.push(OneLaw { entry, text: own.to_string(), is_by_name: true });
+            by_name.push(OneLaw::new(entry, own, &format!("{LAW} {}:", entry.option)));
         }
         let mut conditions = Vec::new();
         if let Some((training, condition)) = training(matches)? {
@@ -148,7 +146,7 @@ impl FromArgMatches for Laws {
             conditions.extend(condition);
         }
         for entry in &ENTRIES {
-            let own = texts(entry.option).map(|text| OneLaw { entry, text: text.clone(), is_by_name: false });
+            let own = texts(entry.option).map(|text| OneLaw::new(entry, text, &format!("{} ", entry.option)));
             given.extend(own);
             let (of_entry, others): (Vec<_>, Vec<_>) =
                 by_name.into_iter().partition(|one| one.entry.option == entry.option);
@@ -180,5 +178,5 @@ fn training(matches: &ArgMatches) -> std::result::Result<Option<(OneLaw, Option<
     let run = Run::of_parts(noise_multiplier, sample, length).map_err(in_option)?;
     let (text, condition) = (run.text().map_err(in_option)?, run.condition().map_err(in_option)?);
     let entry = Entry::named(Entry::TRAINING).ok_or_else(|| refused("--noise-multiplier: no such law".into()))?;
-    Ok(Some((OneLaw { entry, text, is_by_name: false }, condition)))
+    Ok(Some((OneLaw { entry, text, shown: "--noise-multiplier".to_string() }, condition)))
 }

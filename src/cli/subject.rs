@@ -336,9 +336,9 @@ impl Subject {
                 |error: &anyhow::Error| !self.normalize && error.to_string().contains("must add up to exactly 1");
             match counts {
                 Err(error) if is_rounded(&error) => {
-                    bail!("{}: {error}; --normalize divides them by their sum", one.shown())
+                    bail!("{}: {error}; --normalize divides them by their sum", one.shown)
                 }
-                counts => counts.with_context(|| one.shown()),
+                counts => counts.with_context(|| one.shown.clone()),
             }
         };
         self.laws.given.iter().filter(|one| left_out != Some(&one.text)).map(read).collect()
@@ -349,7 +349,7 @@ impl Subject {
         let mut questions = Vec::new();
         for one in &self.laws.given {
             let question = Question::of_text(one.entry.option, &one.text, self.normalize);
-            questions.extend(question.with_context(|| one.shown())?);
+            questions.extend(question.with_context(|| one.shown.clone())?);
         }
         let Some(question) = questions.pop() else { return Ok(None) };
         if let Some(other) = questions.pop() {

@@ -7,7 +7,7 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use self::query_file::QueryFile;
+use self::query_file::{NOISE_MULTIPLIER, QueryFile};
 use super::{
     Changed, GeoLevel, Neighbors, Query, Release,
     published::{self, OneOrMany, PublishedFile},
@@ -338,9 +338,18 @@ impl ReleaseReader<'_> {
         let (at, what) = (query.name.span().start, format!("the query {:?}", query.name.get_ref()));
         let (name, name_at) =
             query.law.as_ref().map_or((Law::DEFAULT_KEY, at), |law| (law.get_ref().as_str(), law.span().start));
+        let multiplier = query.number(NOISE_MULTIPLIER);
+        if let Some(field) = multiplier.filter(|_| name != Law::SAMPLED_KEY || query.number("sigma2").is_some()) {
+            let own = Law::SAMPLED_KEY;
+            let why = format!("{what}: {NOISE_MULTIPLIER} stands in place of sigma2, its square, where law = {own:?}");
+            return Err(self.0.refuse(field.span().start, why));
+        }
         let mut taken: Vec<&str> = Vec::new();
         let law = Law::named(name, |parameter| {
             taken.push(parameter);
+            if let Some(field) = multiplier.filter(|_| parameter == "sigma2") {
+                return Ok(self.0.positive(field, &format!("{NOISE_MULTIPLIER} of {what}"))?.square());
+            }
             if let Some(field) = query.number(parameter) {
                 return self.0.positive(field, &format!("{parameter} of {what}"));
             }

@@ -15,6 +15,7 @@
 //! | `proportion` or `rho` | its share, relative or absolute |
 //! | `law` | `discrete-gaussian` (default), `discrete-laplace`, or `gaussian` for comparison |
 //! | `sigma2` | the variance proxy of Gaussian noise (default: the one that spends its rho) |
+//! | `noise_multiplier` | of steps of DP-SGD (`sampled-gaussian`), in place of sigma2: its square root |
 //! | `epsilon` | the parameter of discrete Laplace noise, of mass proportional to exp(-epsilon abs(x)) |
 //! | `times` | the number of queries like it (default 1) |
 //! | `cells` | the number of its cells that one record affects (default 1) |

@@ -11,7 +11,9 @@ use toml::Spanned;
 use crate::{io::toml_reader::Exact, loss::law::Law};
 
 /// The fields that are numbers and parameters of no law.
-const NUMBERS: [&str; 7] = ["proportion", "rho", "times", "cells", "sensitivity", "rows", "moves"];
+const NUMBERS: [&str; 8] = ["proportion", "rho", "times", "cells", "sensitivity", "rows", "moves", NOISE_MULTIPLIER];
+/// The square root of sigma2 of steps of DP-SGD.
+pub(super) const NOISE_MULTIPLIER: &str = "noise_multiplier";
 /// Another name of `sensitivity`.
 const SHIFT: &str = "shift";
 

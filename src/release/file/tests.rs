@@ -284,3 +284,23 @@ fn either_kind_of_groups_spends_the_budget_of_its_level() {
     let many = MIXED.replace("groups = 3", "groups = 200").replace("most = 2", "most = 200");
     assert!(parse(&many, "mixed.toml").unwrap_err().to_string().contains("at most 128"));
 }
+
+/// Steps of DP-SGD by their noise multiplier, the square root of sigma2; elsewhere, beside sigma2 or at zero it is refused.
+#[test]
+fn a_noise_multiplier_is_the_root_of_sigma2() {
+    let steps = |fields: &str| {
+        let head = "name = 'run'\ntitle = 'A run'\nsource = 'made up'\nneighbors = 'add-remove'\n[[level]]\nname = 'all'\n[[level.query]]\nname = 'steps'\n";
+        parse(&format!("{head}{fields}\ntimes = 100\n"), "run.toml")
+    };
+    let law = |fields: &str| steps(fields).unwrap().levels[0].queries[0].law.clone();
+    let sampled = "law = 'sampled-gaussian'\nrate = 0.01\n";
+    assert_eq!(law(&format!("{sampled}noise_multiplier = 1.1")), law(&format!("{sampled}sigma2 = 1.21")));
+    for (fields, words) in [
+        (format!("{sampled}noise_multiplier = 1.1\nsigma2 = 1.21"), "in place of sigma2"),
+        ("law = 'gaussian'\nnoise_multiplier = 1.1".to_string(), "where law = \"sampled-gaussian\""),
+        (format!("{sampled}noise_multiplier = 0"), "noise_multiplier of the query"),
+    ] {
+        let refused = steps(&fields).unwrap_err().to_string();
+        assert!(refused.starts_with("run.toml, line ") && refused.contains(words), "{refused}");
+    }
+}
