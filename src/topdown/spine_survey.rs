@@ -26,7 +26,10 @@ use super::{
         areas::AreaColumns,
         names::parts_of,
     },
-    precise::{self, Need, passes},
+    precise::{
+        self, Need,
+        survey::{self, Source, Survey},
+    },
 };
 use rug::Float;
 
@@ -153,7 +156,7 @@ impl Counts<'_> {
     }
 }
 
-impl passes::Source for Counts<'_> {
+impl Source for Counts<'_> {
     fn kind(&self, level: usize, unit: usize) -> Option<usize> {
         Some(self.saved.spine.carried(level, unit)).filter(|carried| *carried > 0)
     }
@@ -258,7 +261,7 @@ impl<'a> SpineSurvey<'a> {
         let is_precise = match precise::need(long.iter().flatten().flatten()) {
             _ if is_open => true,
             Need::No => false,
-            Need::Better => passes::fits(&sizes, &saved.spine.tree, &levels, &parts),
+            Need::Better => survey::fits(problem.basis.coordinates(), &saved.spine.tree),
             Need::Must => true,
         };
         let all = long.iter().flatten().flatten();
@@ -296,10 +299,8 @@ impl<'a> SpineSurvey<'a> {
         let root = risen.root().cloned().ok_or_else(no_counts)?;
         if let Some(areas) = &self.asked.areas {
             for (area, part) in sums.of_root() {
-                let places = areas.places(area);
                 let mut answers = self.answers.answers(&self.problem, &part.estimate(&root));
-                self.add_truth(places, &mut answers);
-                take(Subject::Area(areas.names[area as usize].clone()), answers)?;
+                take(self.area(areas, area, &mut answers), answers)?;
             }
             return Ok(());
         }
@@ -311,10 +312,7 @@ impl<'a> SpineSurvey<'a> {
             |level, unit, belief| {
                 Ok(self.asked.levels.contains(&level).then(|| {
                     let mut answers = self.answers.answers(&self.problem, belief);
-                    let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
-                    self.add_truth(places.map(|place| (place, 1.0)), &mut answers);
-                    let geoid = self.saved.ids.unit(level, unit).into_owned();
-                    (Subject::Unit { level, code: unit.to_string(), geoid }, answers)
+                    (self.unit(level, unit, &mut answers), answers)
                 }))
             },
             |answered| answered.map_or(Ok(()), |(subject, answers)| take(subject, answers)),
@@ -323,9 +321,9 @@ impl<'a> SpineSurvey<'a> {
 
     /// The same in long numbers.
     fn run_precisely(&self, take: &mut dyn FnMut(Subject, Vec<Answer>) -> Result<()>) -> Result<()> {
-        let (tree, last) = (&self.saved.spine.tree, self.saved.spine.tree.levels() - 1);
+        let tree = &self.saved.spine.tree;
         let sizes: Vec<usize> = self.schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
-        let mut survey = passes::Survey::new(&sizes, tree, &self.levels, &self.parts, &self.counts)?;
+        let mut survey = Survey::new(&sizes, tree, &self.levels, &self.parts, &self.counts)?;
         if let Some(largest) = &self.prior {
             survey = survey.with_prior(largest.clone());
         }
@@ -339,17 +337,9 @@ impl<'a> SpineSurvey<'a> {
             };
             let mut answers: Vec<Answer> = answered.into_iter().enumerate().map(answer).collect();
             let subject = match (subject, areas) {
-                (passes::Subject::Area(area), Some(areas)) => {
-                    self.add_truth(areas.places(area), &mut answers);
-                    Subject::Area(areas.names[area as usize].clone())
-                }
-                (passes::Subject::Unit(level, unit), _) => {
-                    let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
-                    self.add_truth(places.map(|place| (place, 1.0)), &mut answers);
-                    let geoid = self.saved.ids.unit(level, unit).into_owned();
-                    Subject::Unit { level, code: unit.to_string(), geoid }
-                }
-                (passes::Subject::Area(_), None) => return Ok(()),
+                (survey::Subject::Area(area), Some(areas)) => self.area(areas, area, &mut answers),
+                (survey::Subject::Unit(level, unit), _) => self.unit(level, unit, &mut answers),
+                (survey::Subject::Area(_), None) => return Ok(()),
             };
             self.check_determined(&subject, &answers)?;
             take(subject, answers)
@@ -367,6 +357,21 @@ impl<'a> SpineSurvey<'a> {
         let query = &self.answers.names()[open.query];
         let needed = "a query that keeps its attributes is needed at the levels of its units";
         Err(Error::unsuitable(format!("the noisy counts do not determine {query:?} of {whose}: {needed}")))
+    }
+
+    /// A unit, whose true counts are added to its answers.
+    fn unit(&self, level: usize, unit: usize, answers: &mut [Answer]) -> Subject {
+        let tree = &self.saved.spine.tree;
+        let places = if level + 1 == tree.levels() { unit..unit + 1 } else { tree.blocks(level, unit) };
+        self.add_truth(places.map(|place| (place, 1.0)), answers);
+        let geoid = self.saved.ids.unit(level, unit).into_owned();
+        Subject::Unit { level, code: unit.to_string(), geoid }
+    }
+
+    /// An area, whose true counts are added to its answers.
+    fn area(&self, areas: &SpineAreas, area: u32, answers: &mut [Answer]) -> Subject {
+        self.add_truth(areas.places(area), answers);
+        Subject::Area(areas.names[area as usize].clone())
     }
 
     /// Adds the true counts of places with their weights.

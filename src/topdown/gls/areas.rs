@@ -32,6 +32,7 @@ use self::pairs::TouchedPair;
 use super::{
     belief::{Belief, Below},
     matrix::Matrix,
+    number::Number,
     problem::Shape,
 };
 use crate::spine::hierarchy::Tree;
@@ -56,28 +57,28 @@ impl LeafShare {
         LeafShare { area, weight: Float::with_val(f64::MANTISSA_DIGITS, weight).to_f64() }
     }
 
-    pub(in crate::topdown) fn part(self) -> AreaPart {
+    pub(in crate::topdown) fn part<N: Number>(self) -> AreaPart<N> {
         AreaPart::Multiple(self.weight)
     }
 }
 
 /// The parts of areas in the children of a unit that all have estimates.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct Gathered<N = f64> {
     shape: Arc<Shape>,
     pairs: Pairs,
-    touched: BTreeMap<u32, Touched>,
-    squares: BTreeMap<(u32, u32), TouchedPair>,
+    touched: BTreeMap<u32, Touched<N>>,
+    squares: BTreeMap<(u32, u32), TouchedPair<N>>,
 }
 
-impl Gathered {
+impl<N: Number> Gathered<N> {
     /// No children yet, of a unit of this shape.
-    pub fn new(shape: Arc<Shape>, pairs: Pairs) -> Gathered {
+    pub fn new(shape: Arc<Shape>, pairs: Pairs) -> Self {
         Gathered { shape, pairs, touched: BTreeMap::new(), squares: BTreeMap::new() }
     }
 
     /// Adds the parts of the areas in a child.
-    pub fn add(&mut self, child: &Belief, parts: &BTreeMap<u32, AreaPart>, rests: &Rests) {
+    pub fn add(&mut self, child: &Belief<N>, parts: &BTreeMap<u32, AreaPart<N>>, rests: &Rests<N>) {
         for (area, part) in parts {
             let new = || Touched::new(self.shape.clone());
             self.touched.entry(*area).or_insert_with(new).add(part, child);
@@ -89,7 +90,7 @@ impl Gathered {
     }
 
     /// The part of each area in the unit, which has this number of children.
-    pub fn join(mut self, below: &Below, children: usize) -> (BTreeMap<u32, AreaPart>, Rests) {
+    pub fn join(mut self, below: &Below<N>, children: usize) -> (BTreeMap<u32, AreaPart<N>>, Rests<N>) {
         let mut rests = Rests::new();
         for pair in self.pairs.among(self.touched.keys().copied().collect()) {
             let (first, second) = (&self.touched[&pair.0], &self.touched[&pair.1]);
@@ -99,27 +100,27 @@ impl Gathered {
                 rests.insert(pair, squares.join(below, first, second, false));
             }
         }
-        let join = |(area, touched): (u32, Touched)| (area, touched.join(below, children, false));
+        let join = |(area, touched): (u32, Touched<N>)| (area, touched.join(below, children, false));
         (self.touched.into_iter().map(join).collect(), rests)
     }
 }
 
 /// The areas of a tree during its pass upwards.
-#[derive(Debug, Default)]
-pub struct AreaSums {
+#[derive(Debug)]
+pub struct AreaSums<N = f64> {
     /// The shares of each leaf of which any area has one.
     of_leaf: HashMap<usize, Vec<LeafShare>>,
     /// By unit and area, at the level whose children are being added.
-    touched: BTreeMap<(usize, u32), Touched>,
+    touched: BTreeMap<(usize, u32), Touched<N>>,
     /// By unit and area, at the level that was joined last.
-    parts: BTreeMap<(usize, u32), AreaPart>,
+    parts: BTreeMap<(usize, u32), AreaPart<N>>,
     /// The parts in units without an estimate.
-    open: BTreeMap<(usize, u32), AreaPart>,
+    open: BTreeMap<(usize, u32), AreaPart<N>>,
     pairs: Pairs,
     /// The same for pairs.
-    squares: BTreeMap<(usize, (u32, u32)), TouchedPair>,
-    rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix>>,
-    open_rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix>>,
+    squares: BTreeMap<(usize, (u32, u32)), TouchedPair<N>>,
+    rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix<N>>>,
+    open_rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix<N>>>,
 }
 
 /// The areas of each unit, from keys in order.
@@ -129,19 +130,36 @@ fn by_unit<'k>(keys: impl Iterator<Item = &'k (usize, u32)>) -> BTreeMap<usize, 
     units
 }
 
-impl AreaSums {
-    /// Areas given by the shares of each leaf of which any area has one.
-    pub fn new(of_leaf: HashMap<usize, Vec<LeafShare>>) -> AreaSums {
-        AreaSums { of_leaf, ..AreaSums::default() }
+impl<N> Default for AreaSums<N> {
+    fn default() -> Self {
+        AreaSums::new(HashMap::new())
     }
+}
 
+impl<N> AreaSums<N> {
+    /// Areas given by the shares of each leaf of which any area has one.
+    pub fn new(of_leaf: HashMap<usize, Vec<LeafShare>>) -> Self {
+        AreaSums {
+            of_leaf,
+            touched: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            open: BTreeMap::new(),
+            pairs: Pairs::None,
+            squares: BTreeMap::new(),
+            rests: BTreeMap::new(),
+            open_rests: BTreeMap::new(),
+        }
+    }
+}
+
+impl<N: Number> AreaSums<N> {
     /// With the covariances of pairs of areas.
-    pub fn with_pairs(self, pairs: Pairs) -> AreaSums {
+    pub fn with_pairs(self, pairs: Pairs) -> Self {
         AreaSums { pairs, ..self }
     }
 
     /// Adds a leaf with its own estimate; `parent` is its parent, with the parent's shape.
-    pub(super) fn leaf(&mut self, unit: usize, parent: Option<(usize, &Arc<Shape>)>, belief: &Belief) {
+    pub(super) fn leaf(&mut self, unit: usize, parent: Option<(usize, &Arc<Shape>)>, belief: &Belief<N>) {
         let shares = self.of_leaf.get(&unit).map_or(&[][..], Vec::as_slice);
         let Some((parent, shape)) = parent else {
             self.parts.extend(shares.iter().map(|share| ((unit, share.area), share.part())));
@@ -151,7 +169,7 @@ impl AreaSums {
             let touched = self.touched.entry((parent, share.area)).or_insert_with(|| Touched::new(shape.clone()));
             touched.add(&share.part(), belief);
         }
-        let parts: BTreeMap<u32, AreaPart> = shares.iter().map(|share| (share.area, share.part())).collect();
+        let parts: BTreeMap<u32, AreaPart<N>> = shares.iter().map(|share| (share.area, share.part())).collect();
         for pair in self.pairs.among(parts.keys().copied().collect()) {
             let squares = self.squares.entry((parent, pair)).or_insert_with(|| TouchedPair::new(shape.clone()));
             squares.add(belief, &parts[&pair.0], &parts[&pair.1], None);
@@ -159,12 +177,12 @@ impl AreaSums {
     }
 
     /// Joins a level after all its children were added; `leaves` means that they are leaves.
-    pub(super) fn join(&mut self, tree: &Tree, level: usize, leaves: bool, below: &[Below], open: &[Option<u32>]) {
+    pub(super) fn join(&mut self, tree: &Tree, level: usize, leaves: bool, below: &[Below<N>], open: &[Option<u32>]) {
         if self.of_leaf.is_empty() {
             return;
         }
         for (unit, child) in open.iter().enumerate().filter_map(|(unit, open)| Some((unit, (*open)? as usize))) {
-            let own: Vec<(u32, AreaPart)> = if leaves {
+            let own: Vec<(u32, AreaPart<N>)> = if leaves {
                 self.of_leaf.get(&child).into_iter().flatten().map(|share| (share.area, share.part())).collect()
             } else {
                 let own = self.open.range((child, 0)..=(child, u32::MAX));
@@ -178,7 +196,7 @@ impl AreaSums {
         self.open.clear();
         let touched = std::mem::take(&mut self.touched);
         self.join_pairs(tree, level, below, open, &touched);
-        let join = |((unit, area), touched): ((usize, u32), Touched)| {
+        let join = |((unit, area), touched): ((usize, u32), Touched<N>)| {
             let children = tree.children(level, unit).len();
             ((unit, area), touched.join(&below[unit], children, open[unit].is_some()))
         };
@@ -189,9 +207,9 @@ impl AreaSums {
         &mut self,
         tree: &Tree,
         level: usize,
-        below: &[Below],
+        below: &[Below<N>],
         open: &[Option<u32>],
-        touched: &BTreeMap<(usize, u32), Touched>,
+        touched: &BTreeMap<(usize, u32), Touched<N>>,
     ) {
         let mut squares = std::mem::take(&mut self.squares);
         let mut open_rests = std::mem::take(&mut self.open_rests);
@@ -214,7 +232,7 @@ impl AreaSums {
         }
     }
 
-    fn hand_up_pairs(&mut self, beliefs: &[Option<Belief>], parents: &[u32], shapes: &[Arc<Shape>]) {
+    fn hand_up_pairs(&mut self, beliefs: &[Option<Belief<N>>], parents: &[u32], shapes: &[Arc<Shape>]) {
         let mut rests = std::mem::take(&mut self.rests);
         for (unit, areas) in by_unit(self.parts.keys()) {
             let parent = parents[unit] as usize;
@@ -237,7 +255,7 @@ impl AreaSums {
     }
 
     /// Passes the areas' parts in the units of a level, which have their estimates, to the parents with these shapes.
-    pub(super) fn hand_up(&mut self, beliefs: &[Option<Belief>], parents: &[u32], shapes: &[Arc<Shape>]) {
+    pub(super) fn hand_up(&mut self, beliefs: &[Option<Belief<N>>], parents: &[u32], shapes: &[Arc<Shape>]) {
         self.hand_up_pairs(beliefs, parents, shapes);
         for ((unit, area), part) in std::mem::take(&mut self.parts) {
             let parent = parents[unit] as usize;
@@ -254,13 +272,13 @@ impl AreaSums {
     }
 
     /// The part of each area, of those with leaves in the tree, in its root; and R of each pair.
-    pub fn of_root_with_pairs(self) -> (BTreeMap<u32, AreaPart>, Rests) {
+    pub fn of_root_with_pairs(self) -> (BTreeMap<u32, AreaPart<N>>, Rests<N>) {
         let rests = self.rests.into_iter().map(|((_, pair), rest)| (pair, rest)).collect();
         (self.parts.into_iter().map(|((_, area), part)| (area, part)).collect(), rests)
     }
 
     /// The part of each area, of those with leaves in the tree, in its root.
-    pub fn of_root(self) -> Vec<(u32, AreaPart)> {
+    pub fn of_root(self) -> Vec<(u32, AreaPart<N>)> {
         self.parts.into_iter().map(|((_, area), part)| (area, part)).collect()
     }
 }

@@ -20,6 +20,8 @@
 
 use std::{collections::HashMap, hash::Hash};
 
+use super::number::Number;
+
 /// The action of a query on an attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
@@ -258,15 +260,15 @@ impl Axis {
     }
 
     /// A'A on the even functions, row by row.
-    pub(super) fn even(&self, part: &Part) -> Vec<f64> {
+    pub(super) fn even<N: Number>(&self, part: &Part) -> Vec<N> {
         let many = self.classes.len();
         let entry = |at: usize| {
             let (row, column) = (at / many, at % many);
             match part {
-                Part::Whole => f64::from(u8::from(row == column)),
-                _ if self.block(part, row) != self.block(part, column) => 0.0,
-                _ if self.is_alone(part, &self.classes[row]) => self.classes[row].size as f64,
-                _ => (self.classes[row].values() * self.classes[column].values()).sqrt(),
+                Part::Whole => N::of(f64::from(u8::from(row == column))),
+                _ if self.block(part, row) != self.block(part, column) => N::of(0.0),
+                _ if self.is_alone(part, &self.classes[row]) => N::of(self.classes[row].size as f64),
+                _ => N::of(self.classes[row].values() * self.classes[column].values()).root(),
             }
         };
         (0..many * many).map(entry).collect()
@@ -302,8 +304,8 @@ mod tests {
         assert_eq!(dimensions.iter().sum::<usize>(), 11);
         assert_eq!(axis.scalar(&fine, Kind::Between(2)), 3.0);
         assert_eq!(axis.scalar(&coarse, Kind::Between(2)), 0.0);
-        assert_eq!(axis.even(&fine), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 3.0]);
-        assert_eq!(axis.even(&coarse), [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 6.0]);
+        assert_eq!(axis.even::<f64>(&fine), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 3.0]);
+        assert_eq!(axis.even::<f64>(&coarse), [2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 6.0]);
         // Values that constraints distinguish are not exchangeable.
         let apart = Part::Groups(vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
         let axis = Axis::new(11, [&fine, &coarse].into_iter(), &apart);

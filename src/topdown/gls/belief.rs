@@ -20,31 +20,32 @@ use std::sync::Arc;
 
 use super::{
     matrix::{Factor, Matrix, combined, multiply_add},
+    number::{Number, add},
     problem::{Problem, Shape},
 };
 
 /// An estimate and its covariance in each sector.
 #[derive(Clone, Debug)]
-pub struct Belief {
+pub struct Belief<N = f64> {
     /// The coordinates that are not zero.
     pub shape: Arc<Shape>,
     /// The estimate.
-    pub x: Vec<f64>,
+    pub x: Vec<N>,
     /// The covariance of each column of each sector. Units with the same measurements share it.
-    pub covariance: Arc<Vec<Matrix>>,
+    pub covariance: Arc<Vec<Matrix<N>>>,
 }
 
 /// A unit's own counts: information and right side on its shape.
-pub struct Measured {
+pub struct Measured<N = f64> {
     /// M.
-    pub information: Arc<Vec<Matrix>>,
+    pub information: Arc<Vec<Matrix<N>>>,
     /// b.
-    pub right_side: Vec<f64>,
+    pub right_side: Vec<N>,
 }
 
 /// C B in every sector.
-pub(super) fn apply(shape: &Shape, matrices: &[Matrix], x: &[f64]) -> Vec<f64> {
-    let mut product = vec![0.0; shape.len];
+pub(super) fn apply<N: Number>(shape: &Shape, matrices: &[Matrix<N>], x: &[N]) -> Vec<N> {
+    let mut product = vec![N::of(0.0); shape.len];
     for (sector, matrix) in matrices.iter().enumerate() {
         let at = shape.range(sector);
         multiply_add(matrix, &x[at.clone()], shape.columns[sector], &mut product[at]);
@@ -52,32 +53,34 @@ pub(super) fn apply(shape: &Shape, matrices: &[Matrix], x: &[f64]) -> Vec<f64> {
     product
 }
 
-impl Belief {
+impl<N: Number> Belief<N> {
     /// The estimate from a unit's own counts alone, given the inverse of their information.
-    pub fn alone(shape: Arc<Shape>, covariance: Arc<Vec<Matrix>>, right_side: &[f64]) -> Belief {
+    pub fn alone(shape: Arc<Shape>, covariance: Arc<Vec<Matrix<N>>>, right_side: &[N]) -> Self {
         let x = apply(&shape, &covariance, right_side);
         Belief { shape, x, covariance }
     }
 
     /// Numbers known exactly, on the same shape.
-    pub fn exactly(&self, x: Vec<f64>) -> Belief {
+    pub fn exactly(&self, x: Vec<N>) -> Self {
         let zeros = self.shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
         Belief { shape: self.shape.clone(), x, covariance: Arc::new(zeros) }
     }
 
     /// Combined with independent measurements.
-    fn with(self, measured: &Measured) -> Belief {
+    fn with(self, measured: &Measured<N>) -> Self {
         let Belief { shape, mut x, covariance } = self;
         let information = &measured.information;
-        let covariance: Vec<Matrix> =
+        let covariance: Vec<Matrix<N>> =
             covariance.iter().zip(information.iter()).map(|(own, more)| combined(own, more)).collect();
         let mut rest = apply(&shape, information, &x);
-        rest.iter_mut().zip(&measured.right_side).for_each(|(rest, b)| *rest = b - *rest);
+        rest.iter_mut().zip(&measured.right_side).for_each(|(rest, b)| *rest = b.less(rest));
         let step = apply(&shape, &covariance, &rest);
-        x.iter_mut().zip(&step).for_each(|(x, step)| *x += step);
+        add(&mut x, &step);
         Belief { shape, x, covariance: Arc::new(covariance) }
     }
+}
 
+impl Belief {
     /// With its total fixed; `Err` with its own total, if that is fixed already and different.
     pub fn with_total(self, problem: &Problem, total: f64) -> std::result::Result<Belief, f64> {
         // The total affects only the one column of the first sector.
@@ -106,25 +109,28 @@ impl Belief {
     }
 }
 
+/// A covariance on a shape, with the number of children that have it.
+type Pattern<N> = (Arc<Vec<Matrix<N>>>, Arc<Shape>, u32);
+
 /// The accumulated sum of the estimates of children.
 #[derive(Clone, Debug)]
-pub struct Below {
+pub struct Below<N = f64> {
     /// The union of the children's coordinates.
     pub shape: Arc<Shape>,
     /// S.
-    pub x: Vec<f64>,
+    pub x: Vec<N>,
     /// Covariances, each with the number of children that have it.
-    patterns: Vec<(Arc<Vec<Matrix>>, Arc<Shape>, u32)>,
+    patterns: Vec<Pattern<N>>,
 }
 
-impl Below {
+impl<N: Number> Below<N> {
     /// No child yet.
-    pub fn new(shape: Arc<Shape>) -> Below {
-        Below { x: vec![0.0; shape.len], shape, patterns: Vec::new() }
+    pub fn new(shape: Arc<Shape>) -> Self {
+        Below { x: vec![N::of(0.0); shape.len], shape, patterns: Vec::new() }
     }
 
     /// Adds a child.
-    pub fn add(&mut self, child: &Belief) {
+    pub fn add(&mut self, child: &Belief<N>) {
         add_part(&self.shape, &mut self.x, &child.shape, &child.x);
         match self.patterns.iter_mut().find(|(known, _, _)| Arc::ptr_eq(known, &child.covariance)) {
             Some((_, _, count)) => *count += 1,
@@ -138,12 +144,12 @@ impl Below {
     }
 
     /// V.
-    pub fn covariance(&self) -> Vec<Matrix> {
-        let mut sum: Vec<Matrix> = self.shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
+    pub fn covariance(&self) -> Vec<Matrix<N>> {
+        let mut sum: Vec<Matrix<N>> = self.shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
         for (covariance, shape, count) in &self.patterns {
             let places = shape.places_in(&self.shape);
             for ((sum, own), places) in sum.iter_mut().zip(covariance.iter()).zip(&places) {
-                sum.add_at(f64::from(*count), own, places);
+                sum.add_at(&N::of(f64::from(*count)), own, places);
             }
         }
         sum
@@ -151,7 +157,7 @@ impl Below {
 
     /// The estimate of the unit from its children and its own counts. `open` means that a child has no estimate, so the
     /// children give no information about the unit. `None` if nothing is known of the unit.
-    pub fn estimate(&self, open: bool, measured: Option<&Measured>) -> Option<Belief> {
+    pub fn estimate(&self, open: bool, measured: Option<&Measured<N>>) -> Option<Belief<N>> {
         let shape = self.shape.clone();
         match (open || self.is_empty(), measured) {
             (false, None) => Some(Belief { shape, x: self.x.clone(), covariance: Arc::new(self.covariance()) }),
@@ -161,7 +167,7 @@ impl Below {
             }
             (true, None) => None,
             (true, Some(measured)) => {
-                let inverse = |matrix: &Matrix| Factor::new(matrix).inverse();
+                let inverse = |matrix: &Matrix<N>| Factor::new(matrix).inverse();
                 let covariance = Arc::new(measured.information.iter().map(inverse).collect());
                 Some(Belief::alone(shape, covariance, &measured.right_side))
             }
@@ -170,9 +176,9 @@ impl Below {
 }
 
 /// Adds a vector on a shape to one on a shape that has all its coordinates.
-pub(super) fn add_part(whole: &Shape, to: &mut [f64], part: &Shape, from: &[f64]) {
+pub(super) fn add_part<N: Number>(whole: &Shape, to: &mut [N], part: &Shape, from: &[N]) {
     if whole.number == part.number {
-        to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        add(to, from);
         return;
     }
     for (sector, places) in part.places_in(whole).iter().enumerate() {
@@ -180,13 +186,13 @@ pub(super) fn add_part(whole: &Shape, to: &mut [f64], part: &Shape, from: &[f64]
         let to = &mut to[whole.range(sector)];
         for (place, from) in places.iter().zip(from[part.range(sector)].chunks_exact(columns)) {
             let start = *place as usize * columns;
-            to[start..start + columns].iter_mut().zip(from).for_each(|(to, from)| *to += from);
+            add(&mut to[start..start + columns], from);
         }
     }
 }
 
 /// The part of a vector that a smaller shape has.
-fn part_of(whole: &Shape, x: &[f64], part: &Shape) -> Vec<f64> {
+fn part_of<N: Number>(whole: &Shape, x: &[N], part: &Shape) -> Vec<N> {
     if whole.number == part.number {
         return x.to_vec();
     }
@@ -202,20 +208,20 @@ fn part_of(whole: &Shape, x: &[f64], part: &Shape) -> Vec<f64> {
 }
 
 /// The step from a unit's final estimate to those of its children.
-pub struct Descent {
+pub struct Descent<N = f64> {
     shape: Arc<Shape>,
     /// V^- (z - S), or z - S for the child without an estimate.
-    step: Vec<f64>,
+    step: Vec<N>,
     /// N, or F + V.
-    inner: Vec<Matrix>,
+    inner: Vec<Matrix<N>>,
     open: bool,
 }
 
-impl Descent {
+impl<N: Number> Descent<N> {
     /// From the unit's final estimate and the sum of its children's.
-    pub fn new(last: &Belief, below: &Below, open: bool) -> Descent {
+    pub fn new(last: &Belief<N>, below: &Below<N>, open: bool) -> Self {
         let shape = below.shape.clone();
-        let mut step: Vec<f64> = last.x.iter().zip(&below.x).map(|(z, s)| z - s).collect();
+        let mut step: Vec<N> = last.x.iter().zip(&below.x).map(|(z, s)| z.less(s)).collect();
         let mut inner = below.covariance();
         if open {
             inner.iter_mut().zip(last.covariance.iter()).for_each(|(v, f)| v.add(1.0, f));
@@ -233,7 +239,7 @@ impl Descent {
     }
 
     /// The final estimate of a child; with `child` `None`, of the one without an estimate.
-    pub fn estimate(&self, child: Option<&Belief>) -> Belief {
+    pub fn estimate(&self, child: Option<&Belief<N>>) -> Belief<N> {
         let Some(child) = child else {
             let covariance = Arc::new(self.inner.clone());
             return Belief { shape: self.shape.clone(), x: self.step.clone(), covariance };
@@ -245,18 +251,18 @@ impl Descent {
     }
 
     /// The final estimate of a child without its covariance.
-    pub fn mean(&self, child: &Belief) -> Vec<f64> {
+    pub fn mean(&self, child: &Belief<N>) -> Vec<N> {
         if self.open {
             return child.x.clone();
         }
         let step = part_of(&self.shape, &self.step, &child.shape);
         let mut x = apply(&child.shape, &child.covariance, &step);
-        x.iter_mut().zip(&child.x).for_each(|(x, own)| *x += own);
+        add(&mut x, &child.x);
         x
     }
 
     /// The final covariance of a child: the same for all children with equal covariances.
-    pub fn covariance(&self, child: &Belief) -> Vec<Matrix> {
+    pub fn covariance(&self, child: &Belief<N>) -> Vec<Matrix<N>> {
         if self.open {
             return (*child.covariance).clone();
         }

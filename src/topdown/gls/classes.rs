@@ -5,68 +5,59 @@ use super::{
     axis::{Axis, Class, Kind},
     basis::Basis,
     matrix::Matrix,
+    number::Number,
 };
 
 /// The indicator of a set of values of one attribute: its nonzero even coordinates, and the square of its length in
 /// each other subspace, by number.
 #[derive(Clone, Debug)]
-pub(super) struct Functional {
-    even: Vec<(u32, f64)>,
-    squares: Vec<f64>,
+pub(super) struct Functional<N> {
+    even: Vec<(u32, N)>,
+    squares: Vec<N>,
 }
 
-impl Functional {
+impl<N: Number> Functional<N> {
     /// The indicator of a value of a class.
-    pub(super) fn of_value(axis: &Axis, class: usize) -> Functional {
+    pub(super) fn of_value(axis: &Axis, class: usize) -> Self {
         let own = &axis.classes[class];
-        let size = own.size as f64;
+        let size = N::of(own.size as f64);
+        let others = |many: usize| N::of(1.0).less(&N::of(many as f64).inverse());
         let square = |kind: &Kind| match kind {
-            Kind::Within(point) if *point == own.point => 1.0 - size.recip(),
-            Kind::Between(other) if *other as usize == class => size.recip() * (1.0 - (own.cells.len() as f64).recip()),
-            _ => 0.0,
+            Kind::Within(point) if *point == own.point => others(own.size),
+            Kind::Between(other) if *other as usize == class => size.inverse().times(&others(own.cells.len())),
+            _ => N::of(0.0),
         };
-        let even = vec![(class as u32, own.values().sqrt().recip())];
+        let even = vec![(class as u32, N::of(own.values()).root().inverse())];
         Functional { even, squares: axis.kinds.iter().map(square).collect() }
     }
 
     /// The indicator of any set of values.
-    pub(super) fn of_set(axis: &Axis, selected: impl Fn(usize) -> bool) -> Functional {
-        let count = |cell: &Vec<u32>| cell.iter().filter(|value| selected(**value as usize)).count() as f64;
-        let counts: Vec<f64> = axis.cells.iter().map(count).collect();
-        let own = |class: &Class| class.cells.iter().map(|cell| counts[*cell as usize]).collect::<Vec<f64>>();
+    pub(super) fn of_set(axis: &Axis, selected: &[bool]) -> Self {
         let mut even = Vec::new();
         for (number, class) in (0..).zip(&axis.classes) {
-            let sum: f64 = own(class).iter().sum();
+            let values = class.cells.iter().flat_map(|cell| &axis.cells[*cell as usize]);
+            let sum = values.filter(|value| selected[**value as usize]).count() as f64;
             if sum == class.values() {
-                even.push((number, sum.sqrt()));
+                even.push((number, N::of(sum).root()));
             } else if sum > 0.0 {
-                even.push((number, sum / class.values().sqrt()));
+                even.push((number, N::of(sum).over(&N::of(class.values()).root())));
             }
         }
-        let square = |kind: &Kind| match kind {
-            Kind::Even => 0.0,
-            Kind::Within(point) => {
-                let classes = axis.classes.iter().filter(|class| class.point == *point);
-                let cell = |class: &Class| {
-                    let size = class.size as f64;
-                    own(class).iter().map(|own| own * (size - own) / size).sum::<f64>()
-                };
-                classes.map(cell).sum()
-            }
-            Kind::Between(class) => {
-                // Integers until the division, so that this is exactly zero for an even set.
-                let class = &axis.classes[*class as usize];
-                let own = own(class);
-                let (sum, squares) = (own.iter().sum::<f64>(), own.iter().map(|own| own * own).sum::<f64>());
-                (own.len() as f64 * squares - sum * sum) / class.values()
-            }
+        Functional { squares: axis.kinds.iter().map(|kind| inner(axis, kind, selected, selected)).collect(), even }
+    }
+
+    /// The product of the coordinates of rows with those of an attribute with this number of classes.
+    fn times(&self, rows: &[(u32, N)], classes: usize) -> Vec<(u32, N)> {
+        let next = |(row, factor): &(u32, N)| {
+            let own = self.even.iter().map(|(class, own)| (row * classes as u32 + class, factor.times(own)));
+            own.collect::<Vec<_>>()
         };
-        Functional { squares: axis.kinds.iter().map(square).collect(), even }
+        rows.iter().flat_map(next).collect()
     }
 }
 
 /// The product of the indicators of two sets of values of one attribute, in a subspace other than the even one.
-fn inner(axis: &Axis, kind: &Kind, first: &[bool], second: &[bool]) -> f64 {
+fn inner<N: Number>(axis: &Axis, kind: &Kind, first: &[bool], second: &[bool]) -> N {
     let size = |cell: &Vec<u32>, inside: &dyn Fn(usize) -> bool| {
         cell.iter().filter(|value| inside(**value as usize)).count() as f64
     };
@@ -77,23 +68,27 @@ fn inner(axis: &Axis, kind: &Kind, first: &[bool], second: &[bool]) -> f64 {
         };
         cells.map(of).collect()
     };
+    // Integers until the division, so that this is exactly zero for sets of whole cells, and between cells for even sets.
     match kind {
-        Kind::Even => 0.0,
+        Kind::Even => N::of(0.0),
         Kind::Within(point) => {
-            let classes = axis.classes.iter().filter(|class| class.point == *point);
-            // Integers until the division, so that this is exactly zero for sets of whole cells.
-            let cell = |class: &Class| {
+            let mut sum = N::of(0.0);
+            for class in axis.classes.iter().filter(|class| class.point == *point) {
                 let size = class.size as f64;
-                counts(class).iter().map(|[a, b, both]| (size * both - a * b) / size).sum::<f64>()
-            };
-            classes.map(cell).sum()
+                let mut own = N::of(0.0);
+                for [a, b, both] in counts(class) {
+                    own += &N::of(size * both - a * b).over(&N::of(size));
+                }
+                sum += &own;
+            }
+            sum
         }
         Kind::Between(class) => {
             let class = &axis.classes[*class as usize];
             let own = counts(class);
             let sum = |of: usize| own.iter().map(|counts| counts[of]).sum::<f64>();
             let products: f64 = own.iter().map(|[a, b, _]| a * b).sum();
-            (own.len() as f64 * products - sum(0) * sum(1)) / class.values()
+            N::of(own.len() as f64 * products - sum(0) * sum(1)).over(&N::of(class.values()))
         }
     }
 }
@@ -118,7 +113,7 @@ impl CountPair {
     pub fn of_sets(basis: &Basis, first: &[Vec<bool>], second: &[Vec<bool>]) -> CountPair {
         let functionals = [first, second].map(|selected| {
             let axes = basis.axes.iter().zip(selected);
-            axes.map(|(axis, selected)| Functional::of_set(axis, |value| selected[value])).collect::<Vec<_>>()
+            axes.map(|(axis, selected)| Functional::of_set(axis, selected)).collect::<Vec<Functional<f64>>>()
         });
         let products: Vec<Vec<f64>> = (basis.axes.iter().zip(first).zip(second))
             .map(|((axis, first), second)| axis.kinds.iter().map(|kind| inner(axis, kind, first, second)).collect())
@@ -134,13 +129,8 @@ impl CountPair {
                     weight *= products[at][kind];
                     continue;
                 }
-                let classes = axis.classes.len() as u32;
                 for (rows, own) in rows.iter_mut().zip(&functionals) {
-                    let next = |(row, factor): &(u32, f64)| {
-                        let (row, factor) = (*row, *factor);
-                        own[at].even.iter().map(move |(class, own)| (row * classes + class, factor * own))
-                    };
-                    *rows = rows.iter().flat_map(next).collect();
+                    *rows = own[at].times(rows, axis.classes.len());
                 }
             }
             if weight == 0.0 {
@@ -174,70 +164,60 @@ impl CountPair {
                 }
             }
         }
-        if covariance.abs() <= FIXED * terms { 0.0 } else { covariance }
+        if covariance.abs() <= f64::FIXED * terms { 0.0 } else { covariance }
     }
 }
 
 /// Counts with the same variance: for each sector where they are not zero, their even coordinates and the square of
 /// their length in the other subspaces.
 #[derive(Clone, Debug)]
-pub struct CountClass {
-    parts: Vec<ClassPart>,
+pub struct CountClass<N = f64> {
+    parts: Vec<ClassPart<N>>,
 }
 
 /// The part of a class in a sector.
 #[derive(Clone, Debug)]
-struct ClassPart {
+struct ClassPart<N> {
     sector: usize,
     /// The square of the length in the other subspaces.
-    weight: f64,
+    weight: N,
     /// The rows with their coordinates.
-    rows: Vec<(u32, f64)>,
+    rows: Vec<(u32, N)>,
 }
 
-/// A variance below this fraction of the sum of absolute terms is zero: constraints fix the count.
-const FIXED: f64 = 1e-11;
-
-impl CountClass {
+impl<N: Number> CountClass<N> {
     /// The sum over the cells whose values are selected, attribute by attribute; the selection may divide cells and
     /// classes.
-    pub fn of_sets(basis: &Basis, selected: &[Vec<bool>]) -> CountClass {
-        let functional = |(axis, selected): (&Axis, &Vec<bool>)| Functional::of_set(axis, |value| selected[value]);
+    pub fn of_sets(basis: &Basis, selected: &[Vec<bool>]) -> Self {
+        let functional = |(axis, selected): (&Axis, &Vec<bool>)| Functional::of_set(axis, selected);
         CountClass::new(basis, &basis.axes.iter().zip(selected).map(functional).collect::<Vec<_>>())
     }
 
-    pub(super) fn new(basis: &Basis, functionals: &[Functional]) -> CountClass {
-        let mut parts: Vec<ClassPart> = Vec::new();
+    pub(super) fn new(basis: &Basis, functionals: &[Functional<N>]) -> Self {
+        let zero = N::of(0.0);
+        let mut parts: Vec<ClassPart<N>> = Vec::new();
         for (choice, slots) in basis.slots.iter().enumerate().filter(|(_, slots)| !slots.is_empty()) {
-            let (mut weight, mut rows, mut rest) = (1.0, vec![(0_u32, 1.0_f64)], choice);
+            let (mut weight, mut rows, mut rest) = (N::of(1.0), vec![(0, N::of(1.0))], choice);
             for (axis, own) in basis.axes.iter().zip(functionals) {
                 let kind = rest % axis.kinds.len();
                 rest /= axis.kinds.len();
                 if kind > 0 {
-                    weight *= own.squares[kind];
+                    weight *= &own.squares[kind];
                 } else {
-                    let classes = axis.classes.len() as u32;
-                    let next = |(row, factor): &(u32, f64)| {
-                        let (row, factor) = (*row, *factor);
-                        own.even
-                            .iter()
-                            .map(move |(class, own)| (row * classes + class, factor * own))
-                            .collect::<Vec<_>>()
-                    };
-                    rows = rows.iter().flat_map(next).collect();
+                    rows = own.times(&rows, axis.classes.len());
                 }
-                if weight == 0.0 {
+                if weight == zero {
                     break;
                 }
             }
-            if weight > 0.0 {
+            if weight > zero {
                 let first = parts.len();
                 for (row, factor) in rows {
                     let (sector, row) = slots[row as usize];
                     let sector = sector as usize;
                     match parts[first..].iter_mut().find(|part| part.sector == sector) {
                         Some(part) => part.rows.push((row, factor)),
-                        None => parts.push(ClassPart { sector, weight, rows: vec![(row, factor)] }),
+                        None => parts.push(ClassPart { sector, weight: weight.clone(), rows: vec![(row, factor)] }),
                     }
                 }
             }
@@ -247,25 +227,25 @@ impl CountClass {
 
     /// The variance of each count of the class, from the covariance matrices of the sectors; `rows` maps the rows of a
     /// sector to rows of its matrix, `None` for zero rows.
-    pub fn variance(&self, covariance: &[Matrix], rows: impl Fn(usize, u32) -> Option<u32>) -> f64 {
-        let (mut variance, mut terms) = (0.0, 0.0);
+    pub fn variance(&self, covariance: &[Matrix<N>], rows: impl Fn(usize, u32) -> Option<u32>) -> N {
+        let (mut variance, mut terms) = (N::of(0.0), N::of(0.0));
         for ClassPart { sector, weight, rows: functional } in &self.parts {
-            let there: Vec<(usize, f64)> = (functional.iter())
-                .filter_map(|(row, factor)| Some((rows(*sector, *row)? as usize, *factor)))
-                .collect();
+            let there: Vec<(usize, &N)> =
+                (functional.iter()).filter_map(|(row, factor)| Some((rows(*sector, *row)? as usize, factor))).collect();
             for (row, a) in &there {
+                let a = weight.times(a);
                 for (column, b) in &there {
-                    let term = weight * a * b * covariance[*sector].at(*row, *column);
-                    variance += term;
-                    terms += term.abs();
+                    let term = a.times(b).times(&covariance[*sector].row(*row)[*column]);
+                    variance += &term;
+                    terms += &term.size();
                 }
             }
         }
-        if variance <= FIXED * terms { 0.0 } else { variance }
+        if variance <= N::of(N::FIXED).times(&terms) { N::of(0.0) } else { variance }
     }
 
     /// Its coordinates in the sector where all attributes are even, which contains the total.
-    pub(super) fn coarse(&self) -> &[(u32, f64)] {
+    pub(super) fn coarse(&self) -> &[(u32, N)] {
         self.parts.first().map_or(&[], |part| &part.rows)
     }
 }

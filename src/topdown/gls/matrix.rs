@@ -1,62 +1,60 @@
-//! Small dense matrices in doubles, stored row by row, and the factorization of possibly singular matrices.
+//! Small dense matrices, stored row by row, and the factorization of possibly singular matrices.
+
+use super::number::{Number, dot};
 
 /// A matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
+pub struct Matrix<N = f64> {
     /// The number of rows.
     pub rows: usize,
     /// The number of columns.
     pub columns: usize,
     /// The entries, one row after the other.
-    pub entries: Vec<f64>,
+    pub entries: Vec<N>,
 }
 
-/// A pivot below this fraction of its own diagonal entry is zero: the remainder is rounding error. Constraints are
-/// exact, so a direction has either the variance of noise or none.
-const CUT: f64 = 1e-11;
-
-impl Matrix {
+impl<N: Number> Matrix<N> {
     /// A matrix of zeros.
-    pub fn zero(rows: usize, columns: usize) -> Matrix {
-        Matrix { rows, columns, entries: vec![0.0; rows * columns] }
+    pub fn zero(rows: usize, columns: usize) -> Self {
+        Matrix { rows, columns, entries: vec![N::of(0.0); rows * columns] }
     }
 
     /// The identity.
-    pub fn identity(size: usize) -> Matrix {
+    pub fn identity(size: usize) -> Self {
         let mut matrix = Matrix::zero(size, size);
-        (0..size).for_each(|at| matrix.entries[at * size + at] = 1.0);
+        (0..size).for_each(|at| matrix.entries[at * size + at] = N::of(1.0));
         matrix
     }
 
     /// An entry.
-    pub fn at(&self, row: usize, column: usize) -> f64 {
-        self.entries[row * self.columns + column]
+    pub fn at(&self, row: usize, column: usize) -> N {
+        self.entries[row * self.columns + column].clone()
     }
 
     /// A row.
-    pub fn row(&self, row: usize) -> &[f64] {
+    pub fn row(&self, row: usize) -> &[N] {
         &self.entries[row * self.columns..(row + 1) * self.columns]
     }
 
-    fn row_mut(&mut self, row: usize) -> &mut [f64] {
+    fn row_mut(&mut self, row: usize) -> &mut [N] {
         &mut self.entries[row * self.columns..(row + 1) * self.columns]
     }
 
     /// The product with another matrix.
-    pub fn times(&self, other: &Matrix) -> Matrix {
+    pub fn times(&self, other: &Self) -> Self {
         let mut product = Matrix::zero(self.rows, other.columns);
         multiply_add(self, &other.entries, other.columns, &mut product.entries);
         product
     }
 
     /// A multiple.
-    pub fn scaled(&self, factor: f64) -> Matrix {
-        let entries = self.entries.iter().map(|entry| factor * entry).collect();
+    pub fn scaled(&self, factor: &N) -> Self {
+        let entries = self.entries.iter().map(|entry| factor.times(entry)).collect();
         Matrix { rows: self.rows, columns: self.columns, entries }
     }
 
     /// The transposed matrix.
-    pub fn transposed(&self) -> Matrix {
+    pub fn transposed(&self) -> Self {
         let mut other = Matrix::zero(self.columns, self.rows);
         for row in 0..self.rows {
             for column in 0..self.columns {
@@ -67,32 +65,36 @@ impl Matrix {
     }
 
     /// Adds a multiple of a matrix of the same shape.
-    pub fn add(&mut self, factor: f64, other: &Matrix) {
-        self.entries.iter_mut().zip(&other.entries).for_each(|(to, from)| *to += factor * from);
+    pub fn add(&mut self, factor: f64, other: &Self) {
+        self.entries.iter_mut().zip(&other.entries).for_each(|(to, from)| to.add_multiple(factor, from));
     }
 
     /// Adds a multiple of a matrix with fewer rows and columns: its row and column i are added at `places[i]`.
-    pub fn add_at(&mut self, factor: f64, other: &Matrix, places: &[u32]) {
+    pub fn add_at(&mut self, factor: &N, other: &Self, places: &[u32]) {
         for (row, to_row) in places.iter().enumerate() {
             for (column, to_column) in places.iter().enumerate() {
-                self.entries[*to_row as usize * self.columns + *to_column as usize] += factor * other.at(row, column);
+                let to = &mut self.entries[*to_row as usize * self.columns + *to_column as usize];
+                to.add_product(factor, &other.entries[row * other.columns + column]);
             }
         }
     }
 
     /// The rows and columns of these places.
-    pub fn part(&self, places: &[u32]) -> Matrix {
+    pub fn part(&self, places: &[u32]) -> Self {
         let entries =
             places.iter().flat_map(|row| places.iter().map(|column| self.at(*row as usize, *column as usize)));
         Matrix { rows: places.len(), columns: places.len(), entries: entries.collect() }
     }
 
     /// The mean of the matrix and its transpose: for a product that is symmetric except for rounding errors.
-    pub fn symmetric(mut self) -> Matrix {
+    pub fn symmetric(mut self) -> Self {
+        let half = N::of(0.5);
         for row in 0..self.rows {
             for column in 0..row {
-                let mean = 0.5 * (self.at(row, column) + self.at(column, row));
-                self.entries[row * self.columns + column] = mean;
+                let mut mean = self.at(row, column);
+                mean += &self.entries[column * self.columns + row];
+                mean *= &half;
+                self.entries[row * self.columns + column] = mean.clone();
                 self.entries[column * self.columns + row] = mean;
             }
         }
@@ -101,11 +103,12 @@ impl Matrix {
 }
 
 /// Adds `matrix` times a matrix with `columns` columns, given row by row, to `product`.
-pub fn multiply_add(matrix: &Matrix, other: &[f64], columns: usize, product: &mut [f64]) {
+pub fn multiply_add<N: Number>(matrix: &Matrix<N>, other: &[N], columns: usize, product: &mut [N]) {
+    let zero = N::of(0.0);
     for (row, to) in product.chunks_exact_mut(columns.max(1)).enumerate() {
         for (factor, from) in matrix.row(row).iter().zip(other.chunks_exact(columns.max(1))) {
-            if *factor != 0.0 {
-                to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * from);
+            if *factor != zero {
+                to.iter_mut().zip(from).for_each(|(to, from)| to.add_product(factor, from));
             }
         }
     }
@@ -114,85 +117,87 @@ pub fn multiply_add(matrix: &Matrix, other: &[f64], columns: usize, product: &mu
 /// A symmetric matrix without negative eigenvalues as L L'. Rows that depend on earlier ones have a zero on the
 /// diagonal of L, and zeros below it.
 #[derive(Clone, Debug)]
-pub struct Factor {
-    lower: Matrix,
+pub struct Factor<N = f64> {
+    lower: Matrix<N>,
 }
 
-impl Factor {
-    /// The factorization, without row exchanges; pivots below `CUT` times their diagonal entry count as zero.
-    pub fn new(matrix: &Matrix) -> Factor {
+impl<N: Number> Factor<N> {
+    /// The factorization, without row exchanges; pivots below [`Number::CUT`] times their diagonal entry count as zero.
+    pub fn new(matrix: &Matrix<N>) -> Self {
         let size = matrix.rows;
+        let (zero, cut) = (N::of(0.0), N::of(N::CUT));
         let mut lower = Matrix::zero(size, size);
         for row in 0..size {
             let (done, rest) = lower.entries.split_at_mut(row * size);
             let own = &mut rest[..size];
             for column in 0..row {
                 let other = &done[column * size..(column + 1) * size];
-                let pivot = other[column];
-                if pivot > 0.0 {
-                    let dot: f64 = own[..column].iter().zip(&other[..column]).map(|(a, b)| a * b).sum();
-                    own[column] = (matrix.at(row, column) - dot) / pivot;
+                let pivot = &other[column];
+                if *pivot > zero {
+                    own[column] = matrix.at(row, column).less(&dot(&own[..column], &other[..column])).over(pivot);
                 }
             }
-            let square: f64 = own[..row].iter().map(|entry| entry * entry).sum();
-            let pivot = matrix.at(row, row) - square;
-            own[row] = if pivot > CUT * matrix.at(row, row) { pivot.sqrt() } else { 0.0 };
+            let diagonal = matrix.at(row, row);
+            let pivot = diagonal.less(&dot(&own[..row], &own[..row]));
+            own[row] = if pivot > cut.times(&diagonal) { pivot.root() } else { zero.clone() };
         }
         Factor { lower }
     }
 
     /// Whether no pivot is zero.
     pub fn is_regular(&self) -> bool {
-        (0..self.lower.rows).all(|at| self.lower.at(at, at) > 0.0)
+        (0..self.lower.rows).all(|at| self.lower.at(at, at) > N::of(0.0))
     }
 
     /// L.
-    pub fn lower(&self) -> &Matrix {
+    pub fn lower(&self) -> &Matrix<N> {
         &self.lower
     }
 
     /// Replaces B, which has `columns` columns, by A^- B: the inverse on the rows with a pivot, and zero on the others.
     /// If the columns of B are combinations of those of A, so that A X = B has a solution, this is one.
-    pub fn solve(&self, other: &mut [f64], columns: usize) {
+    pub fn solve(&self, other: &mut [N], columns: usize) {
+        let zero = N::of(0.0);
         self.solve_lower(other, columns);
         for row in (0..self.lower.rows).rev() {
             let (above, below) = other.split_at_mut((row + 1) * columns);
             let own = &mut above[row * columns..];
             let pivot = self.lower.at(row, row);
-            if pivot <= 0.0 {
-                own.fill(0.0);
+            if pivot <= zero {
+                own.fill(zero.clone());
                 continue;
             }
             for (at, from) in below.chunks_exact(columns).enumerate() {
                 let factor = self.lower.at(row + 1 + at, row);
                 // A row without a pivot was set to zero.
-                own.iter_mut().zip(from).for_each(|(to, from)| *to -= factor * from);
+                own.iter_mut().zip(from).for_each(|(to, from)| to.subtract_product(&factor, from));
             }
-            own.iter_mut().for_each(|to| *to /= pivot);
+            own.iter_mut().for_each(|to| *to /= &pivot);
         }
     }
 
     /// Replaces B by L^- B, with zeros in the rows without a pivot.
-    pub fn solve_lower(&self, other: &mut [f64], columns: usize) {
+    pub fn solve_lower(&self, other: &mut [N], columns: usize) {
+        let zero = N::of(0.0);
         for row in 0..self.lower.rows {
             let (above, below) = other.split_at_mut(row * columns);
             let own = &mut below[..columns];
             let pivot = self.lower.at(row, row);
-            if pivot <= 0.0 {
-                own.fill(0.0);
+            if pivot <= zero {
+                own.fill(zero.clone());
                 continue;
             }
             for (factor, from) in self.lower.row(row)[..row].iter().zip(above.chunks_exact(columns)) {
-                if *factor != 0.0 {
-                    own.iter_mut().zip(from).for_each(|(to, from)| *to -= factor * from);
+                if *factor != zero {
+                    own.iter_mut().zip(from).for_each(|(to, from)| to.subtract_product(factor, from));
                 }
             }
-            own.iter_mut().for_each(|to| *to /= pivot);
+            own.iter_mut().for_each(|to| *to /= &pivot);
         }
     }
 
     /// A^-, as [`solve`](Factor::solve) of the identity.
-    pub fn inverse(&self) -> Matrix {
+    pub fn inverse(&self) -> Matrix<N> {
         let size = self.lower.rows;
         let mut inverse = Matrix::identity(size);
         self.solve(&mut inverse.entries, size);
@@ -203,7 +208,7 @@ impl Factor {
 /// The covariance after combining an estimate of covariance C with independent measurements of information M: (C^-1 +
 /// M)^-1, also for singular C. With C = Q Q' it is Q (I + Q'MQ)^-1 Q', a product of a matrix and its transpose, without
 /// subtractions.
-pub fn combined(covariance: &Matrix, information: &Matrix) -> Matrix {
+pub fn combined<N: Number>(covariance: &Matrix<N>, information: &Matrix<N>) -> Matrix<N> {
     let factor = Factor::new(covariance);
     let lower = factor.lower();
     let size = covariance.rows;
@@ -212,10 +217,10 @@ pub fn combined(covariance: &Matrix, information: &Matrix) -> Matrix {
     // W' = T^-1 Q' for I + Q'MQ = T T'.
     let mut other = lower.transposed();
     Factor::new(&inner).solve_lower(&mut other.entries, size);
-    let mut product = Matrix::zero(size, size);
+    let mut product: Matrix<N> = Matrix::zero(size, size);
     for row in other.entries.chunks_exact(size.max(1)) {
         for (at, factor) in row.iter().enumerate() {
-            product.row_mut(at).iter_mut().zip(row).for_each(|(to, from)| *to += factor * from);
+            product.row_mut(at).iter_mut().zip(row).for_each(|(to, from)| to.add_product(factor, from));
         }
     }
     product

@@ -6,6 +6,7 @@
 //!
 //! | file | content |
 //! | --- | --- |
+//! | [`number`] | doubles and long numbers |
 //! | [`matrix`] | small dense matrices, also singular ones |
 //! | `axis` | an attribute: the values that queries and constraints distinguish, and those that are exchangeable |
 //! | [`basis`] | the sectors: coordinates in which all queries have small blocks |
@@ -17,8 +18,8 @@
 //! | `patterns` | matrices shared by units with the same measurements |
 //! | [`pass`] | the two passes over a tree that is read unit by unit |
 //!
-//! All computations are in doubles: estimates and variances are approximations, which tests compare with dense least
-//! squares in exact fractions.
+//! Computations are in doubles, or in [long numbers](super::precise): estimates and variances are approximations, which
+//! tests compare with dense least squares in exact fractions.
 
 pub mod areas;
 mod axis;
@@ -26,6 +27,7 @@ pub mod basis;
 pub mod belief;
 pub mod classes;
 pub mod matrix;
+pub mod number;
 pub mod pass;
 mod patterns;
 pub mod problem;

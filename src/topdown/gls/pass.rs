@@ -12,6 +12,7 @@ use super::{
     areas::AreaSums,
     belief::{Belief, Below, Descent, Measured},
     matrix::{Factor, Matrix},
+    number::Number,
     patterns::{Matrices, Patterns},
     problem::{Problem, Shape, undetermined},
 };
@@ -23,28 +24,28 @@ use crate::{
 
 /// The noisy counts of a unit.
 #[derive(Clone, Debug)]
-pub struct UnitCounts {
+pub struct UnitCounts<N: Number = f64> {
     /// The unit, by its index in its level.
     pub unit: usize,
     /// The variance of the counts of each query of the level.
-    pub variances: Arc<[f32]>,
+    pub variances: Arc<[N::Variance]>,
     /// The counts of all queries of the level, one query after the other.
-    pub counts: Vec<f64>,
+    pub counts: Vec<N>,
 }
 
 /// The source of counts: every unit of a level at most once, always in the same order.
-pub trait Measurements: Sync {
+pub trait Measurements<N: Number = f64>: Sync {
     /// Passes the units of a level to `take`, in batches.
-    fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()>;
+    fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts<N>>) -> Result<()>) -> Result<()>;
 
     /// The name of a unit, for messages.
     fn name(&self, level: usize, unit: usize) -> String;
 }
 
 /// A tree with its counts.
-pub struct Pass<'a> {
+pub struct Pass<'a, N: Number = f64> {
     /// The queries.
-    pub problem: &'a Problem,
+    pub problem: &'a Problem<N>,
     /// The units.
     pub tree: &'a Tree,
     /// The level of the problem at the root of the tree.
@@ -52,32 +53,32 @@ pub struct Pass<'a> {
     /// For each level, the shapes of its units.
     pub shapes: &'a [Vec<Arc<Shape>>],
     /// The counts.
-    pub measurements: &'a dyn Measurements,
+    pub measurements: &'a dyn Measurements<N>,
 }
 
 /// The kept results of the pass upwards.
-pub struct Risen {
+pub struct Risen<N = f64> {
     /// For each level down to the lowest kept one, the estimates from the subtrees alone; `None` if nothing is known.
-    beliefs: Vec<Vec<Option<Belief>>>,
+    beliefs: Vec<Vec<Option<Belief<N>>>>,
     /// For each level above it, the sums over the children.
-    below: Vec<Vec<Option<Below>>>,
+    below: Vec<Vec<Option<Below<N>>>>,
     /// The child without an estimate.
     open: Vec<Vec<Option<u32>>>,
 }
 
-impl Risen {
+impl<N> Risen<N> {
     /// The estimate of the root from all counts of the tree; `None` if nothing is known.
-    pub fn root(&self) -> Option<&Belief> {
+    pub fn root(&self) -> Option<&Belief<N>> {
         self.beliefs[0][0].as_ref()
     }
 
     /// The estimate of a unit from its subtree alone; `None` if nothing is known of it or kept.
-    pub fn belief(&self, level: usize, unit: usize) -> Option<&Belief> {
+    pub fn belief(&self, level: usize, unit: usize) -> Option<&Belief<N>> {
         self.beliefs[level].get(unit)?.as_ref()
     }
 
     /// The sum over the children of a unit; `None` if it was not kept.
-    pub fn below(&self, level: usize, unit: usize) -> Option<&Below> {
+    pub fn below(&self, level: usize, unit: usize) -> Option<&Below<N>> {
         self.below[level].get(unit)?.as_ref()
     }
 
@@ -96,22 +97,22 @@ struct Reach {
 }
 
 /// The results of a walk downwards, and the steps from units above the leaves to their children.
-struct Walked<T> {
+struct Walked<N, T> {
     made: Vec<T>,
-    descents: Vec<(usize, Descent)>,
+    descents: Vec<(usize, Descent<N>)>,
 }
 
-impl Pass<'_> {
+impl<N: Number> Pass<'_, N> {
     fn last(&self) -> usize {
         self.tree.levels() - 1
     }
 
-    fn information(&self, level: usize, unit: &UnitCounts) -> Vec<Matrix> {
+    fn information(&self, level: usize, unit: &UnitCounts<N>) -> Vec<Matrix<N>> {
         self.problem.information(self.first + level, &unit.variances, &self.shapes[level][unit.unit])
     }
 
     /// Refuses information that alone has to determine a unit and does not.
-    fn check(&self, level: usize, unit: usize, information: &[Matrix]) -> Result<()> {
+    fn check(&self, level: usize, unit: usize, information: &[Matrix<N>]) -> Result<()> {
         match self.problem.is_determined(information) {
             true => Ok(()),
             false => Err(undetermined(&self.measurements.name(level, unit))),
@@ -119,12 +120,13 @@ impl Pass<'_> {
     }
 
     /// The own estimates of leaves, in their order.
-    fn leaves(&self, patterns: &mut Patterns, units: Vec<UnitCounts>) -> Result<Vec<(usize, Belief)>> {
+    fn leaves(&self, patterns: &mut Patterns<N>, units: Vec<UnitCounts<N>>) -> Result<Vec<(usize, Belief<N>)>> {
         let level = self.last();
-        let with_pattern = |unit: UnitCounts| {
+        let with_pattern = |unit: UnitCounts<N>| {
             let shape = &self.shapes[level][unit.unit];
             let covariance = patterns.matrices((level, &unit.variances), shape, true, || {
-                let information = self.information(level, &unit);
+                let mut information = self.information(level, &unit);
+                self.problem.add_prior(&mut information);
                 self.check(level, unit.unit, &information)?;
                 Ok(information.iter().map(|matrix| Factor::new(matrix).inverse().symmetric()).collect())
             })?;
@@ -132,30 +134,30 @@ impl Pass<'_> {
         };
         let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;
         let cells = self.problem.basis.coordinates();
-        let belief = |scratch: &mut Vec<f64>, (mut unit, covariance): (UnitCounts, Matrices)| {
+        let belief = |scratch: &mut Vec<N>, (mut unit, covariance): (UnitCounts<N>, Matrices<N>)| {
             let shape = self.shapes[level][unit.unit].clone();
             let (first, variances) = (self.first + level, unit.variances.clone());
             let right_side = self.problem.right_side(first, &variances, &mut unit.counts, scratch, &shape);
             (unit.unit, Belief::alone(shape, covariance, &right_side))
         };
-        Ok(units.into_par_iter().map_init(|| vec![0.0; cells], belief).collect())
+        Ok(units.into_par_iter().map_init(|| vec![N::of(0.0); cells], belief).collect())
     }
 
     /// Passes the own estimate of every leaf with counts to `take`, as they are read.
-    pub fn each_leaf(&self, take: &mut dyn FnMut(usize, Belief) -> Result<()>) -> Result<()> {
-        let mut patterns = Patterns::default();
+    pub fn each_leaf(&self, take: &mut dyn FnMut(usize, Belief<N>) -> Result<()>) -> Result<()> {
+        let mut patterns = Patterns::new();
         self.measurements.read(self.last(), &mut |units| {
             self.leaves(&mut patterns, units)?.into_iter().try_for_each(|(leaf, belief)| take(leaf, belief))
         })
     }
 
     /// The pass upwards. Its result allows descending to the level `deepest`. `areas` are accumulated on the way.
-    pub fn up(&self, deepest: usize, areas: &mut AreaSums) -> Result<Risen> {
+    pub fn up(&self, deepest: usize, areas: &mut AreaSums<N>) -> Result<Risen<N>> {
         let (levels, last) = (self.tree.levels(), self.last());
         let keep = deepest.min(last.saturating_sub(1));
         let mut risen = Risen { beliefs: vec![Vec::new(); levels], below: vec![Vec::new(); levels], open: vec![] };
         risen.open = (0..levels).map(|level| vec![None; self.tree.units(level)]).collect();
-        let mut patterns = Patterns::default();
+        let mut patterns = Patterns::new();
         if last == 0 {
             risen.beliefs[0].push(None);
             self.measurements.read(0, &mut |units| {
@@ -209,7 +211,7 @@ impl Pass<'_> {
         Ok(risen)
     }
 
-    fn no_children(&self, level: usize) -> Vec<Below> {
+    fn no_children(&self, level: usize) -> Vec<Below<N>> {
         self.shapes[level].iter().map(|shape| Below::new(shape.clone())).collect()
     }
 
@@ -243,15 +245,15 @@ impl Pass<'_> {
     fn estimates(
         &self,
         level: usize,
-        patterns: &mut Patterns,
-        below: &[Below],
+        patterns: &mut Patterns<N>,
+        below: &[Below<N>],
         open: &[Option<u32>],
-    ) -> Result<Vec<Option<Belief>>> {
-        let mut beliefs: Vec<Option<Belief>> = vec![None; below.len()];
+    ) -> Result<Vec<Option<Belief<N>>>> {
+        let mut beliefs: Vec<Option<Belief<N>>> = vec![None; below.len()];
         let mut seen = vec![false; below.len()];
         let cells = self.problem.basis.coordinates();
         self.measurements.read(level, &mut |units| {
-            let with_pattern = |unit: UnitCounts| {
+            let with_pattern = |unit: UnitCounts<N>| {
                 let shape = &self.shapes[level][unit.unit];
                 let information =
                     patterns.matrices((level, &unit.variances), shape, false, || Ok(self.information(level, &unit)))?;
@@ -262,14 +264,14 @@ impl Pass<'_> {
                 Ok((unit, information))
             };
             let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;
-            let belief = |scratch: &mut Vec<f64>, (mut unit, information): (UnitCounts, Matrices)| {
+            let belief = |scratch: &mut Vec<N>, (mut unit, information): (UnitCounts<N>, Matrices<N>)| {
                 let shape = &self.shapes[level][unit.unit];
                 let (first, variances) = (self.first + level, unit.variances.clone());
                 let right_side = self.problem.right_side(first, &variances, &mut unit.counts, scratch, shape);
                 let measured = Measured { information, right_side };
                 (unit.unit, below[unit.unit].estimate(open[unit.unit].is_some(), Some(&measured)))
             };
-            let done: Vec<_> = units.into_par_iter().map_init(|| vec![0.0; cells], belief).collect();
+            let done: Vec<_> = units.into_par_iter().map_init(|| vec![N::of(0.0); cells], belief).collect();
             for (unit, belief) in done {
                 beliefs[unit] = belief;
                 seen[unit] = true;
@@ -288,10 +290,10 @@ impl Pass<'_> {
     /// read.
     pub fn down<T: Send>(
         &self,
-        risen: &Risen,
-        root: Belief,
+        risen: &Risen<N>,
+        root: Belief<N>,
         to_leaves: bool,
-        each: impl Fn(usize, usize, &Belief) -> Result<T> + Sync,
+        each: impl Fn(usize, usize, &Belief<N>) -> Result<T> + Sync,
         mut take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let last = self.last();
@@ -301,7 +303,7 @@ impl Pass<'_> {
             return Ok(());
         }
         let mut finals = vec![(0, root)];
-        let mut leaves: Vec<Option<Descent>> = (0..self.tree.units(last - 1)).map(|_| None).collect();
+        let mut leaves: Vec<Option<Descent<N>>> = (0..self.tree.units(last - 1)).map(|_| None).collect();
         // Level by level while levels are small, then branch by branch.
         let mut level = 0;
         while level < keep && self.tree.units(level + 1) <= 256 {
@@ -330,7 +332,7 @@ impl Pass<'_> {
     }
 
     /// The final estimates of the children of a unit.
-    fn children(&self, risen: &Risen, level: usize, unit: usize, last: &Belief) -> Vec<(usize, Belief)> {
+    fn children(&self, risen: &Risen<N>, level: usize, unit: usize, last: &Belief<N>) -> Vec<(usize, Belief<N>)> {
         let (Some(Some(below)), open) = (risen.below[level].get(unit), risen.open[level][unit].is_some()) else {
             return Vec::new();
         };
@@ -342,11 +344,11 @@ impl Pass<'_> {
     /// The results for everything below a unit, without the unit.
     fn walk<T>(
         &self,
-        risen: &Risen,
-        (level, unit, belief): (usize, usize, &Belief),
+        risen: &Risen<N>,
+        (level, unit, belief): (usize, usize, &Belief<N>),
         reach: Reach,
-        each: &(impl Fn(usize, usize, &Belief) -> Result<T> + Sync),
-        walked: &mut Walked<T>,
+        each: &(impl Fn(usize, usize, &Belief<N>) -> Result<T> + Sync),
+        walked: &mut Walked<N, T>,
     ) -> Result<()> {
         if level == self.last() - 1
             && reach.to_leaves
@@ -366,16 +368,16 @@ impl Pass<'_> {
 
     fn down_to_leaves<T: Send>(
         &self,
-        risen: &Risen,
-        descents: &[Option<Descent>],
-        each: &(impl Fn(usize, usize, &Belief) -> Result<T> + Sync),
+        risen: &Risen<N>,
+        descents: &[Option<Descent<N>>],
+        each: &(impl Fn(usize, usize, &Belief<N>) -> Result<T> + Sync),
         take: &mut impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let last = self.last();
         let parents = self.tree.parents(last);
-        let mut patterns = Patterns::default();
+        let mut patterns = Patterns::new();
         // Siblings with the same measurements have the same final covariance.
-        let mut known: HashMap<(u32, *const Vec<Matrix>), Matrices> = HashMap::new();
+        let mut known: HashMap<(u32, *const Vec<Matrix<N>>), Matrices<N>> = HashMap::new();
         self.measurements.read(last, &mut |units| {
             let mut batch = Vec::with_capacity(units.len());
             for (unit, own) in self.leaves(&mut patterns, units)? {

@@ -7,6 +7,7 @@ use super::{
     basis::{Basis, Part},
     classes::{CountClass, CountPair},
     matrix::{Factor, Matrix},
+    number::Number,
     query::SectorQuery,
 };
 use crate::error::{Error, Result};
@@ -18,14 +19,16 @@ const MOST_POINTS: usize = 1 << 14;
 
 /// Queries over a histogram, level by level.
 #[derive(Debug)]
-pub struct Problem {
+pub struct Problem<N = f64> {
     /// The coordinates.
     pub basis: Basis,
-    levels: Vec<Vec<Arc<SectorQuery>>>,
+    levels: Vec<Vec<Arc<SectorQuery<N>>>>,
     /// For each row of each sector, its point of the attributes, as constraints distinguish them.
     points: Vec<Vec<u32>>,
     /// The functional of the total, on rows of the first sector.
-    total: Vec<(u32, f64)>,
+    total: Vec<(u32, N)>,
+    /// The information that each leaf has beside its counts; none by default.
+    prior: Option<N>,
 }
 
 /// The points that may be above zero, as bits. A point is a combination of the groups of values that constraints
@@ -139,7 +142,7 @@ pub struct Shapes {
 
 impl Shapes {
     /// The shape of a set of free points.
-    pub fn shape(&mut self, problem: &Problem, free: &Free) -> Arc<Shape> {
+    pub fn shape<N: Number>(&mut self, problem: &Problem<N>, free: &Free) -> Arc<Shape> {
         if let Some(shape) = self.known.get(free) {
             return shape.clone();
         }
@@ -166,13 +169,36 @@ impl Problem {
         Problem::over(sizes, levels, answers, apart, true)
     }
 
-    fn over(
+    /// The covariance of two counts, under covariances of two sums on a shape.
+    pub fn covariance(&self, pair: &CountPair, shape: &Shape, matrices: &[Matrix]) -> f64 {
+        pair.covariance(matrices, |sector, row| shape.row(sector, row))
+    }
+
+    /// Whether the queries of a level determine every combination of cells on which the answers act.
+    pub fn is_level_determined(&self, level: usize) -> bool {
+        let ones = vec![1.0_f32; self.levels[level].len()];
+        let shape = Shapes::default().shape(self, &self.all_free());
+        self.is_determined(&self.information(level, &ones, &shape))
+    }
+
+    /// Refuses a level whose queries do not determine some combination of cells on which the answers act.
+    pub fn check_level(&self, level: usize, name: &str) -> Result<()> {
+        match self.is_level_determined(level) {
+            true => Ok(()),
+            false => Err(undetermined(&format!("the level {name:?}"))),
+        }
+    }
+}
+
+impl<N: Number> Problem<N> {
+    /// The problem; `restricted` to the sectors on which the answers act.
+    pub(in crate::topdown) fn over(
         sizes: &[usize],
         levels: &[Vec<Vec<Part>>],
         answers: &[Vec<Part>],
         apart: &[Part],
         restricted: bool,
-    ) -> Result<Problem> {
+    ) -> Result<Self> {
         let all = levels.iter().flatten().chain(answers).map(|parts| &parts[..]);
         let basis = Basis::new(sizes, all, apart, restricted.then_some(answers))?;
         let each: usize = basis.rows().map(|rows| rows * rows).sum();
@@ -191,14 +217,14 @@ impl Problem {
             return Err(Error::out_of_range(what, shown.join(" x "), &expected));
         }
         // Most levels have the same queries.
-        let mut known: HashMap<&[Part], Arc<SectorQuery>> = HashMap::new();
+        let mut known: HashMap<&[Part], Arc<SectorQuery<N>>> = HashMap::new();
         let mut query = |parts| known.entry(parts).or_insert_with(|| Arc::new(SectorQuery::new(&basis, parts))).clone();
         let levels = levels.iter().map(|queries| queries.iter().map(|parts| query(&parts[..])).collect()).collect();
         let points = basis.sectors.iter().map(|sector| points(&basis, sector)).collect();
         let totals = vec![Part::Total; sizes.len()];
         let (_, classes) = SectorQuery::new(&basis, &totals).classes(&basis);
         let total = classes.first().map_or(Vec::new(), |class| class.coarse().to_vec());
-        Ok(Problem { basis, levels, points, total })
+        Ok(Problem { basis, levels, points, total, prior: None })
     }
 
     /// The partition of the values of each attribute that constraints distinguish.
@@ -212,7 +238,7 @@ impl Problem {
     }
 
     /// The queries of a level.
-    pub fn queries(&self, level: usize) -> impl ExactSizeIterator<Item = &SectorQuery> {
+    pub fn queries(&self, level: usize) -> impl ExactSizeIterator<Item = &SectorQuery<N>> {
         self.levels[level].iter().map(|query| &**query)
     }
 
@@ -290,19 +316,31 @@ impl Problem {
 
     /// The information of a unit's own counts, in each sector on the rows of its shape: `variances` has the variance of
     /// the counts of each query of the level.
-    pub fn information(&self, level: usize, variances: &[f32], shape: &Shape) -> Vec<Matrix> {
+    pub fn information(&self, level: usize, variances: &[N::Variance], shape: &Shape) -> Vec<Matrix<N>> {
         let sector = |(sector, rows): (usize, &Vec<u32>)| {
             let mut sum = Matrix::zero(rows.len(), rows.len());
             for (query, variance) in self.levels[level].iter().zip(variances) {
-                query.add_information(&self.basis, sector, f64::from(*variance).recip(), rows, &mut sum);
+                query.add_information(&self.basis, sector, N::precision(variance), rows, &mut sum);
             }
             sum
         };
         shape.rows.iter().enumerate().map(sector).collect()
     }
 
+    /// With this information about every coordinate of each leaf, beside its counts.
+    pub(in crate::topdown) fn with_prior(self, information: Option<N>) -> Self {
+        Problem { prior: information, ..self }
+    }
+
+    /// Adds the information that a leaf has beside its counts.
+    pub(super) fn add_prior(&self, information: &mut [Matrix<N>]) {
+        if let Some(prior) = &self.prior {
+            information.iter_mut().for_each(|matrix| matrix.add(1.0, &Matrix::identity(matrix.rows).scaled(prior)));
+        }
+    }
+
     /// Whether the counts of a unit determine every coordinate.
-    pub(super) fn is_determined(&self, information: &[Matrix]) -> bool {
+    pub(super) fn is_determined(&self, information: &[Matrix<N>]) -> bool {
         information.iter().all(|matrix| Factor::new(matrix).is_regular())
     }
 
@@ -312,23 +350,23 @@ impl Problem {
     pub fn right_side(
         &self,
         level: usize,
-        variances: &[f32],
-        counts: &mut [f64],
-        scratch: &mut [f64],
+        variances: &[N::Variance],
+        counts: &mut [N],
+        scratch: &mut [N],
         shape: &Shape,
-    ) -> Vec<f64> {
-        scratch.fill(0.0);
+    ) -> Vec<N> {
+        scratch.fill(N::of(0.0));
         let mut start = 0;
         for (query, variance) in self.levels[level].iter().zip(variances) {
             let end = start + query.counts();
-            query.add_transposed(f64::from(*variance).recip(), &mut counts[start..end], scratch);
+            query.add_transposed(N::precision(variance), &mut counts[start..end], scratch);
             start = end;
         }
         self.kept(shape, scratch)
     }
 
     /// The coordinates of a shape, taken from all coordinates.
-    pub fn kept(&self, shape: &Shape, all: &[f64]) -> Vec<f64> {
+    pub fn kept(&self, shape: &Shape, all: &[N]) -> Vec<N> {
         let mut kept = Vec::with_capacity(shape.len);
         for (sector, rows) in self.basis.sectors.iter().zip(&shape.rows) {
             for row in rows {
@@ -340,20 +378,21 @@ impl Problem {
     }
 
     /// All coordinates, with those of a shape and zeros elsewhere.
-    pub fn expand(&self, shape: &Shape, x: &[f64]) -> Vec<f64> {
-        let mut all = vec![0.0; self.basis.coordinates()];
+    pub fn expand(&self, shape: &Shape, x: &[N]) -> Vec<N> {
+        let mut all = vec![N::of(0.0); self.basis.coordinates()];
         for (number, (sector, rows)) in self.basis.sectors.iter().zip(&shape.rows).enumerate() {
             for (row, from) in rows.iter().zip(x[shape.range(number)].chunks_exact(sector.columns)) {
                 let start = sector.start + *row as usize * sector.columns;
-                all[start..start + sector.columns].copy_from_slice(from);
+                all[start..start + sector.columns].clone_from_slice(from);
             }
         }
         all
     }
 
     /// The functional of the total on the rows of the first sector of a shape.
-    pub(in crate::topdown) fn total_on(&self, shape: &Shape) -> Vec<f64> {
-        let of = |row: &u32| self.total.iter().find(|(at, _)| at == row).map_or(0.0, |(_, factor)| *factor);
+    pub(in crate::topdown) fn total_on(&self, shape: &Shape) -> Vec<N> {
+        let own = |row: &u32| self.total.iter().find(|(at, _)| at == row);
+        let of = |row: &u32| own(row).map_or(N::of(0.0), |(_, factor)| factor.clone());
         shape.rows[0].iter().map(of).collect()
     }
 
@@ -363,28 +402,8 @@ impl Problem {
     }
 
     /// The variance of a count of a class under covariances on a shape.
-    pub fn variance(&self, class: &CountClass, shape: &Shape, covariance: &[Matrix]) -> f64 {
+    pub fn variance(&self, class: &CountClass<N>, shape: &Shape, covariance: &[Matrix<N>]) -> N {
         class.variance(covariance, |sector, row| shape.row(sector, row))
-    }
-
-    /// The covariance of two counts, under covariances of two sums on a shape.
-    pub fn covariance(&self, pair: &CountPair, shape: &Shape, matrices: &[Matrix]) -> f64 {
-        pair.covariance(matrices, |sector, row| shape.row(sector, row))
-    }
-
-    /// Whether the queries of a level determine every combination of cells on which the answers act.
-    pub fn is_level_determined(&self, level: usize) -> bool {
-        let ones = vec![1.0_f32; self.levels[level].len()];
-        let shape = Shapes::default().shape(self, &self.all_free());
-        self.is_determined(&self.information(level, &ones, &shape))
-    }
-
-    /// Refuses a level whose queries do not determine some combination of cells on which the answers act.
-    pub fn check_level(&self, level: usize, name: &str) -> Result<()> {
-        match self.is_level_determined(level) {
-            true => Ok(()),
-            false => Err(undetermined(&format!("the level {name:?}"))),
-        }
     }
 }
 

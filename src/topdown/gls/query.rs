@@ -6,19 +6,22 @@ use super::{
     basis::{Basis, NOWHERE, Part},
     classes::{CountClass, Functional},
     matrix::Matrix,
+    number::{Number, add},
 };
 
 /// A query over the attributes of a basis, whose cells refine its groups.
 #[derive(Clone, Debug)]
-pub struct SectorQuery {
+pub struct SectorQuery<N = f64> {
     /// The number of groups of each attribute.
     pub sizes: Vec<usize>,
     parts: Vec<Part>,
     turns: Vec<Turn>,
     /// The map from counts after the turns to coordinates, with a factor.
-    entries: Vec<Entry>,
+    entries: Vec<Entry<N>>,
     /// By attribute, A'A on the even functions, row by row over its classes.
-    even: Vec<Vec<f64>>,
+    even: Vec<Vec<N>>,
+    /// Whether all sectors on which it acts are kept.
+    pub(in crate::topdown) is_complete: bool,
 }
 
 /// The operation on the counts along an attribute before they are mapped to coordinates.
@@ -31,18 +34,18 @@ enum Turn {
     Fold(Vec<Vec<u32>>),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
+#[derive(Clone, Debug)]
+struct Entry<N> {
     count: u32,
     place: u32,
-    factor: f64,
+    factor: N,
 }
 
 /// From a group of an attribute to the place of a value: group, value, factor.
-type Step = (u32, u32, f64);
+type Step<N> = (u32, u32, N);
 
 /// The turn of the counts along an attribute, their number after it, and the map from them to coordinates.
-fn along(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step>) {
+fn along<N: Number>(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step<N>>) {
     let first = |cell: u32| axis.cells[cell as usize][0];
     if *part == Part::Whole {
         let values = |class: &Class| {
@@ -51,13 +54,13 @@ fn along(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step>) {
         };
         if is_even && axis.classes.len() < axis.size() {
             let classes = (0..).zip(&axis.classes);
-            let steps = classes.map(|(number, class)| (number, first(class.cells[0]), 1.0)).collect();
+            let steps = classes.map(|(number, class)| (number, first(class.cells[0]), N::of(1.0))).collect();
             return (Turn::Fold(axis.classes.iter().map(values).collect()), axis.classes.len(), steps);
         }
         let cells = axis.cells.iter().filter(|cell| cell.len() > 1).cloned();
         let classes = axis.classes.iter().filter(|class| class.cells.len() > 1);
         let classes = classes.map(|class| class.cells.iter().map(|cell| first(*cell)).collect());
-        let steps = (0..axis.size() as u32).map(|value| (value, value, 1.0)).collect();
+        let steps = (0..axis.size() as u32).map(|value| (value, value, N::of(1.0))).collect();
         return (Turn::Reflect(cells.chain(classes).collect()), axis.size(), steps);
     }
     let (mut reflected, mut steps) = (Vec::new(), Vec::new());
@@ -65,42 +68,44 @@ fn along(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step>) {
         let groups = class.cells.iter().map(|cell| part.group_of(first(*cell) as usize) as u32);
         if !axis.is_alone(part, class) {
             let group = part.group_of(first(class.cells[0]) as usize) as u32;
-            steps.push((group, first(class.cells[0]), class.values().sqrt()));
+            steps.push((group, first(class.cells[0]), N::of(class.values()).root()));
         } else if is_even {
-            let factor = (class.size as f64 / class.cells.len() as f64).sqrt();
-            steps.extend(groups.map(|group| (group, first(class.cells[0]), factor)));
+            let factor = N::of(class.size as f64).over(&N::of(class.cells.len() as f64)).root();
+            steps.extend(groups.map(|group| (group, first(class.cells[0]), factor.clone())));
         } else {
             let groups: Vec<u32> = groups.collect();
-            let factor = (class.size as f64).sqrt();
-            steps.extend(groups.iter().zip(&class.cells).map(|(group, cell)| (*group, first(*cell), factor)));
+            let factor = N::of(class.size as f64).root();
+            steps.extend(groups.iter().zip(&class.cells).map(|(group, cell)| (*group, first(*cell), factor.clone())));
             reflected.push(groups);
         }
     }
     (Turn::Reflect(reflected), part.groups(axis.size()), steps)
 }
 
-impl SectorQuery {
+impl<N: Number> SectorQuery<N> {
     /// The query of these parts, one for each attribute.
-    pub fn new(basis: &Basis, parts: &[Part]) -> SectorQuery {
+    pub fn new(basis: &Basis, parts: &[Part]) -> Self {
         let sizes: Vec<usize> = basis.axes.iter().zip(parts).map(|(axis, part)| part.groups(axis.size())).collect();
         let mut turns = Vec::with_capacity(parts.len());
-        let mut entries = vec![(0_u32, 0_u32, 1.0_f64)];
+        let mut entries = vec![(0_u32, 0_u32, N::of(1.0))];
         for ((axis, part), is_even) in basis.axes.iter().zip(parts).zip(&basis.is_even) {
             let (turn, size, own) = along(axis, part, *is_even);
             turns.push(turn);
             let (size, values) = (size as u32, axis.size() as u32);
-            let next = |(count, place, factor): &(u32, u32, f64)| {
-                let (count, place, factor) = (*count, *place, *factor);
+            let next = |(count, place, factor): &Step<N>| {
                 let with =
-                    move |(group, value, own): &Step| (count * size + group, place * values + value, factor * own);
+                    |(group, value, own): &Step<N>| (count * size + group, place * values + value, factor.times(own));
                 own.iter().map(with).collect::<Vec<_>>()
             };
             entries = entries.iter().flat_map(next).collect();
         }
-        let entry = |(count, cell, factor): (u32, u32, f64)| Entry { count, place: basis.place[cell as usize], factor };
-        let entries = entries.into_iter().map(entry).filter(|entry| entry.place != NOWHERE).collect();
+        let entry = |(count, cell, factor): Step<N>| Entry { count, place: basis.place[cell as usize], factor };
+        let all: Vec<Entry<N>> = entries.into_iter().map(entry).collect();
+        let is_folded = turns.iter().any(|turn| matches!(turn, Turn::Fold(_)));
+        let is_complete = !is_folded && all.iter().all(|entry| entry.place != NOWHERE);
+        let entries = all.into_iter().filter(|entry| entry.place != NOWHERE).collect();
         let even = basis.axes.iter().zip(parts).map(|(axis, part)| axis.even(part)).collect();
-        SectorQuery { sizes, parts: parts.to_vec(), turns, entries, even }
+        SectorQuery { sizes, parts: parts.to_vec(), turns, entries, even, is_complete }
     }
 
     /// The number of counts.
@@ -109,7 +114,7 @@ impl SectorQuery {
     }
 
     /// Adds A'y, times a weight, to a vector of coordinates. `counts` is overwritten.
-    pub fn add_transposed(&self, weight: f64, counts: &mut [f64], to: &mut [f64]) {
+    pub fn add_transposed(&self, weight: N, counts: &mut [N], to: &mut [N]) {
         if self.entries.is_empty() {
             return;
         }
@@ -129,16 +134,16 @@ impl SectorQuery {
             }
         }
         for entry in &self.entries {
-            to[entry.place as usize] += weight * entry.factor * counts[entry.count as usize];
+            to[entry.place as usize].add_product(&weight.times(&entry.factor), &counts[entry.count as usize]);
         }
     }
 
     /// The answer A x for a vector of coordinates, which must have all sectors on which the query acts.
-    pub fn answer(&self, x: &[f64]) -> Vec<f64> {
+    pub fn answer(&self, x: &[N]) -> Vec<N> {
         assert!(!self.turns.iter().any(|turn| matches!(turn, Turn::Fold(_))), "a sector of the query is left out");
-        let mut counts = vec![0.0; self.counts()];
+        let mut counts = vec![N::of(0.0); self.counts()];
         for entry in &self.entries {
-            counts[entry.count as usize] += entry.factor * x[entry.place as usize];
+            counts[entry.count as usize].add_product(&entry.factor, &x[entry.place as usize]);
         }
         let (mut inner, mut rows) = (counts.len(), Vec::new());
         for (turn, size) in self.turns.iter().zip(&self.sizes) {
@@ -153,7 +158,7 @@ impl SectorQuery {
 
     /// Adds A'A in a sector, times a weight, on some of its rows: the Kronecker product of the actions of the parts on
     /// the subspaces.
-    pub fn add_information(&self, basis: &Basis, sector: usize, weight: f64, rows: &[u32], to: &mut Matrix) {
+    pub fn add_information(&self, basis: &Basis, sector: usize, weight: N, rows: &[u32], to: &mut Matrix<N>) {
         let sector = &basis.sectors[sector];
         let (mut scalar, mut even) = (1.0, Vec::new());
         for (at, (axis, kind)) in basis.axes.iter().zip(&sector.kinds).enumerate() {
@@ -169,34 +174,37 @@ impl SectorQuery {
             let own = &sector.combinations[*row as usize];
             for (column, to) in rows.iter().zip(to) {
                 let other = &sector.combinations[*column as usize];
-                let factor = |product: f64, (at, many, matrix): &(usize, usize, &Vec<f64>)| {
-                    product * matrix[own[*at] as usize * many + other[*at] as usize]
-                };
-                *to += weight * even.iter().fold(scalar, factor);
+                let mut product = N::of(scalar);
+                for (at, many, matrix) in &even {
+                    product *= &matrix[own[*at] as usize * many + other[*at] as usize];
+                }
+                to.add_product(&weight, &product);
             }
         }
     }
 
     /// For each count the number of its class: counts of one class have the same variance in every unit.
-    pub fn classes(&self, basis: &Basis) -> (Vec<u32>, Vec<CountClass>) {
+    pub fn classes(&self, basis: &Basis) -> (Vec<u32>, Vec<CountClass<N>>) {
         // By attribute: for each group its class, and one functional for each class.
         let mut class_of = vec![0_u32];
-        let mut classes = vec![Vec::<Functional>::new()];
+        let mut classes = vec![Vec::<Functional<N>>::new()];
         for ((axis, part), size) in basis.axes.iter().zip(&self.parts).zip(&self.sizes) {
-            let (own_class, own): (Vec<u32>, Vec<Functional>) = match part {
+            let (own_class, own): (Vec<u32>, Vec<Functional<N>>) = match part {
                 Part::Whole => {
                     let class = |cell: &u32| axis.class_of[*cell as usize];
                     let functional = |class| Functional::of_value(axis, class);
                     (axis.cell_of.iter().map(class).collect(), (0..axis.classes.len()).map(functional).collect())
                 }
                 _ => {
-                    let group = |group| Functional::of_set(axis, |value| part.group_of(value) == group);
+                    let is_in =
+                        |group| (0..axis.size()).map(|value| part.group_of(value) == group).collect::<Vec<bool>>();
+                    let group = |group| Functional::of_set(axis, &is_in(group));
                     ((0..*size as u32).collect(), (0..*size).map(group).collect())
                 }
             };
             let many = own.len() as u32;
             class_of = class_of.iter().flat_map(|class| own_class.iter().map(move |own| class * many + own)).collect();
-            let extended = |so_far: &Vec<Functional>| {
+            let extended = |so_far: &Vec<Functional<N>>| {
                 own.iter().map(|own| [&so_far[..], std::slice::from_ref(own)].concat()).collect::<Vec<_>>()
             };
             classes = classes.iter().flat_map(extended).collect();
@@ -207,29 +215,32 @@ impl SectorQuery {
 
 /// The reflection that exchanges the even function on a set of groups of one attribute with the first of its unit
 /// vectors, for `inner` tensors side by side. `sums` is scratch space.
-fn reflect(set: &[u32], tensor: &mut [f64], size: usize, inner: usize, sums: &mut Vec<f64>) {
-    let scale = (set.len() as f64).sqrt().recip();
+fn reflect<N: Number>(set: &[u32], tensor: &mut [N], size: usize, inner: usize, sums: &mut Vec<N>) {
+    let scale = N::of(set.len() as f64).root().inverse();
     // With v = 1 / sqrt(g) - e, v'v = 2 (1 - 1 / sqrt(g)): x - 2 v v'x / v'v.
-    let beta = (1.0 - scale).recip();
+    let beta = N::of(1.0).less(&scale).inverse();
+    let step = |scaled: &N, x: &N| scaled.less(x).times(&beta).times(&scale);
     for slab in tensor.chunks_exact_mut(inner * size) {
         let first = set[0] as usize * inner;
         if inner == 1 {
-            let sum: f64 = set.iter().map(|value| slab[*value as usize]).sum();
-            let step = beta * (sum * scale - slab[first]) * scale;
-            set[1..].iter().for_each(|value| slab[*value as usize] -= step);
-            slab[first] = sum * scale;
+            let mut scaled = N::of(-0.0);
+            set.iter().for_each(|value| scaled += &slab[*value as usize]);
+            scaled *= &scale;
+            let step = step(&scaled, &slab[first]);
+            set[1..].iter().for_each(|value| slab[*value as usize] -= &step);
+            slab[first] = scaled;
             continue;
         }
         // A row of tensors at a time, so that the inner loops have stride 1.
         sums.clear();
-        sums.resize(inner, 0.0);
+        sums.resize(inner, N::of(0.0));
         for value in set {
             let start = *value as usize * inner;
-            sums.iter_mut().zip(&slab[start..start + inner]).for_each(|(sum, x): (&mut f64, _)| *sum += x);
+            add(sums, &slab[start..start + inner]);
         }
         for (sum, x) in sums.iter_mut().zip(&mut slab[first..first + inner]) {
-            let scaled = *sum * scale;
-            *sum = beta * (scaled - *x) * scale;
+            let scaled = sum.times(&scale);
+            *sum = step(&scaled, x);
             *x = scaled;
         }
         for value in &set[1..] {
@@ -240,21 +251,21 @@ fn reflect(set: &[u32], tensor: &mut [f64], size: usize, inner: usize, sums: &mu
 }
 
 /// Replaces the values of a tensor by the even coordinates of the classes of one attribute, slab by slab.
-fn fold(classes: &[Vec<u32>], tensor: &mut [f64], size: usize, inner: usize, sums: &mut Vec<f64>) {
+fn fold<N: Number>(classes: &[Vec<u32>], tensor: &mut [N], size: usize, inner: usize, sums: &mut Vec<N>) {
     for slab in 0..tensor.len() / (inner * size) {
         let from = slab * inner * size;
         sums.clear();
-        sums.resize(inner * classes.len(), 0.0);
+        sums.resize(inner * classes.len(), N::of(0.0));
         for (class, sums) in classes.iter().zip(sums.chunks_exact_mut(inner)) {
             for value in class {
                 let start = from + *value as usize * inner;
-                sums.iter_mut().zip(&tensor[start..start + inner]).for_each(|(sum, x)| *sum += x);
+                add(sums, &tensor[start..start + inner]);
             }
-            let scale = (class.len() as f64).sqrt().recip();
-            sums.iter_mut().for_each(|sum| *sum *= scale);
+            let scale = N::of(class.len() as f64).root().inverse();
+            sums.iter_mut().for_each(|sum| *sum *= &scale);
         }
         let to = slab * inner * classes.len();
-        tensor[to..to + sums.len()].copy_from_slice(sums);
+        tensor[to..to + sums.len()].clone_from_slice(sums);
     }
 }
 

@@ -4,15 +4,7 @@
 //! A discrete Gaussian of sigma2 = 0.0136 has a variance of 2e-16. Together with one of variance 1.7, a covariance has
 //! entries of the size of the larger one, and doubles lose the smaller completely. The sectors of [`gls`](super::gls)
 //! do not separate the two. So if variances are far apart, everything is computed in numbers of [`BITS`] bits, with the
-//! true variances of the noise, by the same two passes. Attributes are split without square roots, so all inputs are
-//! exact except for rounding errors of that size:
-//!
-//! - an attribute of d values is partitioned into cells, the values that queries distinguish apart from single values;
-//!   the *coarse* part of a histogram along it is its mean on each cell, and the remainder are differences from that
-//!   mean;
-//! - a sector is a set of attributes of which the differences are taken; of all other attributes the means are taken. A
-//!   query acts on the means as a small integer matrix. On differences it acts as the identity if it keeps every value
-//!   of the attribute, and otherwise as zero.
+//! true variances of the noise, by the same two passes in the same sectors.
 //!
 //! Noise with variance below [`EXACT`] is treated as zero: its standard deviation is a billionth of a count, which
 //! doubles do not show beside counts of millions. Its counts are then measurements with the variance `NOTHING`, which
@@ -25,17 +17,11 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | [`algebra`] | small dense matrices of long numbers |
-//! | [`space`] | sectors, and the action of queries on them |
-//! | [`passes`] | upwards and downwards |
-//! | `below` | vectors and matrices by sector, and the children of a unit together |
-//! | `areas` | sums over sets of leaves |
+//! | `number` | long numbers as those of least squares |
+//! | [`survey`] | estimates and variances of the counts of queries |
 
-pub mod algebra;
-mod areas;
-mod below;
-pub mod passes;
-pub mod space;
+mod number;
+pub mod survey;
 
 #[cfg(test)]
 mod tests;

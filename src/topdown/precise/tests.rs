@@ -6,7 +6,7 @@ use rug::Float;
 
 use super::{
     EXACT, Need, is_exact, need,
-    passes::{Answered, Source, Subject, Survey},
+    survey::{Answered, Source, Subject, Survey},
 };
 use crate::{
     error::Result,

@@ -9,6 +9,7 @@ use super::part::{AreaPart, Touched};
 use crate::topdown::gls::{
     belief::{Belief, Below},
     matrix::Matrix,
+    number::Number,
     problem::Shape,
 };
 
@@ -46,18 +47,23 @@ impl Pairs {
 }
 
 /// R of each pair of areas; zero for the others.
-pub type Rests = BTreeMap<(u32, u32), Vec<Matrix>>;
+pub type Rests<N = f64> = BTreeMap<(u32, u32), Vec<Matrix<N>>>;
 
 /// The covariance of the parts of two areas in a unit whose estimate has this covariance.
-pub fn covariance(unit: &Belief, first: &AreaPart, second: &AreaPart, rest: Option<&Vec<Matrix>>) -> Vec<Matrix> {
-    let of_sector = |(sector, own): (usize, &Matrix)| {
+pub fn covariance<N: Number>(
+    unit: &Belief<N>,
+    first: &AreaPart<N>,
+    second: &AreaPart<N>,
+    rest: Option<&Vec<Matrix<N>>>,
+) -> Vec<Matrix<N>> {
+    let of_sector = |(sector, own): (usize, &Matrix<N>)| {
         let left = match first {
-            AreaPart::Multiple(multiple) => own.scaled(*multiple),
+            AreaPart::Multiple(multiple) => own.scaled(&N::of(*multiple)),
             AreaPart::Some(linear) => linear.factors[sector].times(own),
         };
         let mut product = match second {
             AreaPart::Multiple(1.0) => left,
-            AreaPart::Multiple(multiple) => left.scaled(*multiple),
+            AreaPart::Multiple(multiple) => left.scaled(&N::of(*multiple)),
             AreaPart::Some(linear) => left.times(&linear.factors[sector].transposed()),
         };
         if let Some(rest) = rest {
@@ -70,28 +76,34 @@ pub fn covariance(unit: &Belief, first: &AreaPart, second: &AreaPart, rest: Opti
 
 /// The sum of R_cij + A_ci C_c A_cj' over children.
 #[derive(Clone, Debug)]
-pub(super) struct TouchedPair {
+pub(super) struct TouchedPair<N> {
     shape: Arc<Shape>,
-    pub(super) squares: Vec<Matrix>,
+    pub(super) squares: Vec<Matrix<N>>,
 }
 
-impl TouchedPair {
-    pub(super) fn new(shape: Arc<Shape>) -> TouchedPair {
+impl<N: Number> TouchedPair<N> {
+    pub(super) fn new(shape: Arc<Shape>) -> Self {
         let squares = shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
         TouchedPair { shape, squares }
     }
 
     /// Adds a child with an estimate.
-    pub(super) fn add(&mut self, child: &Belief, first: &AreaPart, second: &AreaPart, rest: Option<&Vec<Matrix>>) {
+    pub(super) fn add(
+        &mut self,
+        child: &Belief<N>,
+        first: &AreaPart<N>,
+        second: &AreaPart<N>,
+        rest: Option<&Vec<Matrix<N>>>,
+    ) {
         let places = child.shape.places_in(&self.shape);
         let products = covariance(child, first, second, rest);
         for ((sum, own), places) in self.squares.iter_mut().zip(&products).zip(&places) {
-            sum.add_at(1.0, own, places);
+            sum.add_at(&N::of(1.0), own, places);
         }
     }
 
     /// R of the pair in the unit, of which neither area has all.
-    pub(super) fn join(self, below: &Below, first: &Touched, second: &Touched, open: bool) -> Vec<Matrix> {
+    pub(super) fn join(self, below: &Below<N>, first: &Touched<N>, second: &Touched<N>, open: bool) -> Vec<Matrix<N>> {
         let (a, b) = (first.factors(below, open), second.factors(below, open));
         let all = below.covariance();
         let mut rest = self.squares;
