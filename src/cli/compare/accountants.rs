@@ -17,17 +17,9 @@ use super::super::{
     subject::Resolved,
 };
 
-/// An accountant's answer; `None` if it is infinite.
-pub(super) struct Row {
-    pub name: &'static str,
-    pub epsilon: Option<Enclosure>,
-    pub is_bound: bool,
-    note: String,
-}
-
 /// All of them, the exact one first.
 pub(super) struct Accountants {
-    pub rows: Vec<Row>,
+    pub rows: Vec<Accountant>,
     pub exact: Answer,
 }
 
@@ -39,9 +31,8 @@ impl Accountants {
             Certified::Account => "the profile of this account".to_string(),
             Certified::WorstOfGuarantees => "the profile of the worst mechanism with these guarantees".to_string(),
         };
-        let first = Row { name: "exact", epsilon: Some(exact.value.clone()), is_bound: true, note };
-        let others = accountants(&subject.whole, delta, digits)?.into_iter();
-        let rows = [first].into_iter().chain(others.map(Row::of_accountant)).collect();
+        let first = Accountant { name: "exact", epsilon: Some(exact.value.clone()), is_bound: true, note };
+        let rows = [first].into_iter().chain(accountants(&subject.whole, delta, digits)?).collect();
         Ok(Accountants { rows, exact })
     }
 
@@ -56,7 +47,7 @@ impl Accountants {
     }
 
     /// The row of this name.
-    pub fn row(&self, name: &str) -> Option<&Row> {
+    pub fn row(&self, name: &str) -> Option<&Accountant> {
         self.rows.iter().find(|row| row.name == name)
     }
 
@@ -72,11 +63,11 @@ impl Accountants {
 
     /// The rows of the answer.
     pub fn rows(&self) -> Vec<Fields> {
-        let fields = |row: &Row| {
+        let fields = |row: &Accountant| {
             let above = |epsilon: &Enclosure| percent_above(epsilon, &self.exact.value);
             Fields::new()
                 .shown("name", "accountant", row.name)
-                .shown("epsilon", "epsilon", said(&row.epsilon, row.shown()))
+                .shown("epsilon", "epsilon", said(&row.epsilon, shown(row)))
                 .cell("over exact", row.epsilon.as_ref().map_or_else(String::new, above))
                 .shown("is_bound", "upper bound?", said(row.is_bound, if row.is_bound { "yes" } else { "no" }))
                 .shown("note", "note", &row.note)
@@ -90,18 +81,11 @@ pub(super) fn label(delta: &Delta) -> String {
     format!("epsilon at delta = {}", exact_text(delta))
 }
 
-impl Row {
-    fn of_accountant(accountant: Accountant) -> Row {
-        let Accountant { name, epsilon, is_bound, note } = accountant;
-        Row { name, epsilon, is_bound, note }
-    }
-
-    /// The epsilon as it is shown: a bound is rounded up, so that it is not below the exact value.
-    pub fn shown(&self) -> String {
-        let shown = |epsilon: &Enclosure| match self.is_bound && self.name != "exact" {
-            true => epsilon.upper_text(10),
-            false => epsilon.shown(10),
-        };
-        self.epsilon.as_ref().map_or_else(|| "infinite".to_string(), shown)
-    }
+/// The epsilon as it is shown: a bound is rounded up, so that it is not below the exact value.
+pub(super) fn shown(row: &Accountant) -> String {
+    let shown = |epsilon: &Enclosure| match row.is_bound && row.name != "exact" {
+        true => epsilon.upper_text(10),
+        false => epsilon.shown(10),
+    };
+    row.epsilon.as_ref().map_or_else(|| "infinite".to_string(), shown)
 }

@@ -22,7 +22,7 @@ use super::super::{
     progress::{self, Steps},
     subject::{Format, Resolved, of_relation},
 };
-use super::accountants::{Accountants, Row, label};
+use super::accountants::{Accountants, label, shown};
 
 /// A release with its answers.
 struct Column<'s> {
@@ -159,7 +159,7 @@ fn put_accountants(page: &mut Page, columns: &[Column]) {
         let first = columns[0].accountants.row(name).and_then(|row| row.epsilon.as_ref());
         for (k, column) in columns.iter().enumerate() {
             let row = column.accountants.row(name);
-            cells.push(row.map_or("-".to_string(), Row::shown));
+            cells.push(row.map_or("-".to_string(), shown));
             cells.extend((k > 0).then(|| beside(first, row.and_then(|row| row.epsilon.as_ref()))));
         }
         cells
