@@ -143,7 +143,7 @@ impl Line {
             .with_some("second_enclosure", second)
     }
 
-    /// The same after its name.
+    /// Its fields after its name.
     fn named(&self) -> Fields {
         output::named(&self.name, self.fields())
     }

@@ -186,7 +186,7 @@ fn levels(built: &BuiltSpine, variances: &[LevelVariances], margins: &Margins) -
     built.names.iter().zip(variances).enumerate().map(row).collect()
 }
 
-/// The same for CSV.
+/// A record of CSV for each level.
 fn records(built: &BuiltSpine, variances: &[LevelVariances], margins: &Margins) -> Vec<Value> {
     let record = |(level, (name, variance)): (usize, (&String, &LevelVariances))| {
         let (alone_lower, alone_upper) = variance.alone.as_ref().map_or_else(Default::default, output::ends);

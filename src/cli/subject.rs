@@ -220,13 +220,13 @@ impl Subject {
     /// The subject, with `find` to look up releases.
     #[cfg(feature = "explore")]
     pub fn resolve_by(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Resolved> {
-        self.resolve_with(self.release.first().map(String::as_str), find)
+        self.resolve_with(self.release_name(), find)
     }
 
     /// The mechanism, not yet composed, with `find` to look up its release.
     #[cfg(feature = "explore")]
     pub fn described_with(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<subject::Subject> {
-        self.described_by(self.release.first().map(String::as_str), find)
+        self.described_by(self.release_name(), find)
     }
 
     /// The name or file of the release, as given.
@@ -255,7 +255,7 @@ impl Subject {
 
     /// The mechanism to account for, not yet composed.
     pub fn described(&self) -> Result<subject::Subject> {
-        self.described_by(self.release.first().map(String::as_str), &Release::find)
+        self.described_by(self.release_name(), &Release::find)
     }
 
     fn resolve_with(

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    document::fields::Fields,
     numeric::parallel,
     numeric::rational::parse,
     provenance::{self, Content, Input, Provenance},
@@ -264,13 +265,7 @@ fn put_pipeline(page: &mut Page, own: &Pipeline) {
 /// A record for each value of a paper.
 fn records(section: &Section) -> impl Iterator<Item = Value> {
     let paper = &section.paper.paper;
-    section.rows.iter().map(move |row| {
-        let mut record = json!({ "paper": paper });
-        if let (Some(record), Value::Object(row)) = (record.as_object_mut(), row_json(paper, row)) {
-            record.extend(row);
-        }
-        record
-    })
+    section.rows.iter().map(move |row| Fields::new().with("paper", paper).and(row_json(paper, row)).object())
 }
 
 fn row_json(paper: &str, row: &Row) -> Value {
@@ -289,7 +284,7 @@ fn row_json(paper: &str, row: &Row) -> Value {
         "verdict": row.verdict.word(),
         "unit": row.published.unit.name(),
         "computed_is": row.computed.is(),
-        "difference": row.difference().map(|difference| difference.to_json()),
+        "difference": row.difference(),
         "compute": row.published.asked(),
         "note": row.published.remarks.note,
         "erratum": row.published.remarks.erratum,

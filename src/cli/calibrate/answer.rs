@@ -307,19 +307,7 @@ impl Row {
 
     /// The same factor on the noise of one level.
     fn of_level(&self, name: String, variances: Vec<Rational>) -> Row {
-        Row {
-            name,
-            factor: self.factor.clone(),
-            before: self.before.clone(),
-            steady: self.steady.clone(),
-            variances,
-            reached: self.reached.clone(),
-            target: self.target.clone(),
-            key: self.key,
-            compared: self.compared.clone(),
-            stretches: None,
-            curves: None,
-        }
+        Row { name, variances, stretches: None, curves: None, ..self.clone() }
     }
 
     /// The smallest sigma2 after scaling.

@@ -127,6 +127,7 @@ pub const DECIMALS: u32 = 2;
 pub const FACTOR_DECIMALS: u32 = 4;
 
 /// The variances before and after, and the resulting privacy.
+#[derive(Clone)]
 pub struct Row {
     /// The name of the level or part.
     pub name: String,

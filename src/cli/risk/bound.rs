@@ -227,7 +227,7 @@ impl Line {
             .with("status", correct.status())
     }
 
-    /// The same after its name.
+    /// Its fields after its name.
     fn named(&self) -> Fields {
         output::named(&self.name, self.fields())
     }

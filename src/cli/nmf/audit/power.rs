@@ -9,6 +9,7 @@ use dp_assay::{
         power::{Fault, Level, SIZED, Sized, percent, smallest_approx},
         report::POWER,
     },
+    document::fields::Fields,
     law::Law,
     release::Release,
     topdown::nmf::audit::{self, Volume},
@@ -102,24 +103,23 @@ fn volumes(asked: &Asked) -> Result<Vec<Volume>> {
 /// The smallest deviations of each kind that the draws show.
 fn record(volume: &Volume, level: Level) -> Result<Value> {
     let audited = Audited::of_law(&Law::DiscreteGaussian { sigma2: volume.sigma2.clone() }).context("--release")?;
-    let mut record = json!({
+    let record = json!({
         "level": volume.level,
         "query": volume.query,
         "sigma2": exact(&volume.sigma2),
         "draws": volume.draws,
     });
-    for (key, kind) in kinds() {
-        let found = smallest_approx(&audited, kind, POWER, volume.draws, level);
-        record[key] = found.map_or(Value::Null, |power| match power.fault {
+    let size = |kind: &Sized| {
+        smallest_approx(&audited, kind, POWER, volume.draws, level).map(|power| match power.fault {
             Fault::Parameter(size)
             | Fault::Cut(size)
             | Fault::Even(size)
             | Fault::Shift(size)
             | Fault::Correlated(size) => json!(size),
             Fault::Rounded | Fault::Positive | Fault::Clipped => Value::Null,
-        });
-    }
-    Ok(record)
+        })
+    };
+    Ok(kinds().fold(Fields::from(record), |record, (key, kind)| record.with(key, size(kind))).into())
 }
 
 fn cell(record: &Value, key: &str) -> String {
