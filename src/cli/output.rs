@@ -183,6 +183,17 @@ pub fn json_number(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
+/// The columns of a series over an axis: its values, and both ends of each of these numbers.
+pub fn columns_of_ends(axis: &str, names: &[&str]) -> Vec<String> {
+    let ends = names.iter().flat_map(|name| ["lower", "upper"].map(|end| format!("{name}_{end}")));
+    std::iter::once(axis.to_string()).chain(ends).collect()
+}
+
+/// A point of it.
+pub fn cells_of_ends<'v>(at: String, values: impl IntoIterator<Item = &'v Enclosure>) -> Vec<String> {
+    std::iter::once(at).chain(values.into_iter().flat_map(|value| <[String; 2]>::from(ends(value)))).collect()
+}
+
 /// Columns of a series as JSON arrays of numbers.
 pub fn arrays<C: AsRef<str>, R: AsRef<[String]>>(columns: &[C], rows: &[R]) -> Fields {
     let numbers = |k: usize| rows.iter().map(|row| json_number(&row.as_ref()[k])).collect::<Value>();

@@ -248,7 +248,7 @@ impl Page {
         self.push(fields::table(&rows.collect::<Vec<_>>()).with_words(0..2));
     }
 
-    /// The same, where every column is text.
+    /// Rows of fields, as [`Page::rows`], whose columns are all text.
     pub fn rows_of_words(&mut self, rows: &[Fields]) {
         self.records(rows.iter().map(Fields::object));
         self.push(fields::table(rows).of_words());
@@ -398,13 +398,13 @@ pub fn csv_text(records: &[Value]) -> String {
 }
 
 /// A record of cells in columns, as they are.
-pub fn words(columns: &[&str], row: &[String]) -> Value {
+pub fn words<C: ToString>(columns: &[C], row: &[String]) -> Value {
     let words = columns.iter().zip(row).map(|(column, cell)| (column.to_string(), Value::from(cell.as_str())));
     words.collect::<Map<String, Value>>().into()
 }
 
 /// A record of cells in columns, with the status of the row last.
-pub fn record(columns: &[&str], row: &[String], status: &str) -> Value {
+pub fn record<C: ToString>(columns: &[C], row: &[String], status: &str) -> Value {
     let mut record = words(columns, row);
     record["status"] = status.into();
     record

@@ -59,24 +59,21 @@ pub fn run(args: &Args) -> Result<Exit> {
     let found = computed(&subject, &alphas, args.format.digits, with_second, &steps)?;
     let (values, seconds): (Vec<_>, Vec<Option<SecondEnclosure>>) = found.into_iter().unzip();
     let (betas, hulls): (Vec<Answer>, Vec<Option<Answer>>) = values.into_iter().unzip();
-    let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
-        .map(|(alpha, beta)| {
-            let (lower, upper) = ends(&beta.value);
-            [exact_text(alpha), lower, upper]
-        })
-        .collect();
+    let columns = output::columns_of_ends("alpha", &["beta"]);
+    let row = |(alpha, beta): (&Rational, &Answer)| output::cells_of_ends(exact_text(alpha), [&beta.value]);
+    let rows: Vec<Vec<String>> = alphas.iter().zip(&betas).map(row).collect();
     let status = || betas.iter().map(|beta| beta.status());
     let mut page = args.drawn.page(&args.format)?;
     // What f-DP composes, where both directions differ.
     let hulls = hulls.iter().map(|hull| hull.as_ref().map(|hull| <[String; 2]>::from(ends(&hull.value))));
     let hulls: Option<Vec<[String; 2]>> = hulls.collect();
     let answer = subject::of_relation(&subject)
-        .and(output::arrays(&COLUMNS, &rows))
+        .and(output::arrays(&columns, &rows))
         .and(hulls.map(|hulls| output::arrays(&["hull_lower", "hull_upper"], &hulls)).unwrap_or_default())
         .with("status", status().collect::<Value>())
         .with("second_enclosure", output::second_arrays(&seconds.into_iter().flatten().collect::<Vec<_>>()));
     page.object(answer);
-    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
+    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&columns, row, status)));
     page.text(subject::heading(&subject, ""));
     let cells = |(alpha, beta): (&Rational, &Answer)| vec![short(alpha), beta.value.shown(args.format.shown())];
     points.put(&mut page, &["alpha", "beta"], alphas.iter().zip(&betas).map(cells), &args.drawn);
@@ -120,5 +117,3 @@ fn computed(
         Ok(((beta, hull), second))
     })
 }
-
-const COLUMNS: [&str; 3] = ["alpha", "beta_lower", "beta_upper"];

@@ -14,15 +14,13 @@ use crate::cli::{
     arguments::quantity,
     drawn::{Drawn, Points},
     exit::Exit,
-    output::{self, ends, exact},
+    output::{self, exact},
     page, progress,
     subject::{self, Format, Subject},
 };
 
 /// The most sizes of one curve.
 const MOST: usize = 10_000;
-
-const COLUMNS: [&str; 3] = ["shift", "epsilon_lower", "epsilon_upper"];
 
 /// The meaning of a size: with noise that is not log-concave, one record that moves its counts further has another epsilon than a group.
 const SIZES: &str = "Each size stands for one record that moves its counts that many times as far, and for a group of as many records (--group), who may move other \
@@ -59,14 +57,16 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
     progress::stage("epsilon of each size");
     let sizes: Vec<u64> = (from..=to).collect();
     let found = described.epsilon_by_shift(&sizes, &delta, digits)?;
-    let rows: Vec<[String; 3]> = sizes.iter().zip(&found).map(|(size, answer)| row(*size, answer)).collect();
+    let columns = output::columns_of_ends("shift", &["epsilon"]);
+    let row = |(size, answer): (&u64, &Answer)| output::cells_of_ends(size.to_string(), [&answer.value]);
+    let rows: Vec<Vec<String>> = sizes.iter().zip(&found).map(row).collect();
     let mut page = args.drawn.page(args.format)?;
     let answer = Fields::new()
         .with("delta", exact(&delta))
         .and(subject::of_relation(&subject))
-        .and(output::arrays(&COLUMNS, &rows));
+        .and(output::arrays(&columns, &rows));
     page.object(answer.with("status", found.iter().map(Answer::status).collect::<Value>()));
-    let records = rows.iter().zip(&found).map(|(row, answer)| page::record(&COLUMNS, row, answer.status()));
+    let records = rows.iter().zip(&found).map(|(row, answer)| page::record(&columns, row, answer.status()));
     page.records(records.collect::<Vec<_>>());
     page.text(subject::heading(&subject, &format!(", delta = {delta}")));
     let digits = args.format.shown();
@@ -86,11 +86,6 @@ pub(super) fn run(args: &Request) -> Result<Exit> {
 fn size(name: &str, text: &str) -> Result<u64> {
     let size = text.trim().parse::<u64>().ok().filter(|size| *size > 0);
     size.with_context(|| format!("{name} {text:?}: expected a positive whole number, a multiple of the given shifts"))
-}
-
-fn row(size: u64, answer: &Answer) -> [String; 3] {
-    let (lower, upper) = ends(&answer.value);
-    [size.to_string(), lower, upper]
 }
 
 /// Drawn from approximations; the table has the certified values.

@@ -17,7 +17,7 @@ use super::super::{
     drawn::{Drawn, Points},
     exit::Exit,
     of_ledger::OfLedger,
-    output::{self, ends, exact, exact_text},
+    output::{self, exact, exact_text},
     page,
     progress::{self, Steps},
     subject::{self, Format, Subject},
@@ -51,16 +51,6 @@ pub struct Args {
     drawn: Drawn,
 }
 
-const COLUMNS: [&str; 7] = [
-    "alpha",
-    "power_lower",
-    "power_upper",
-    "posterior_lower",
-    "posterior_upper",
-    "relative_risk_lower",
-    "relative_risk_upper",
-];
-
 pub fn run(args: &Args) -> Result<Exit> {
     let prior = prior(&args.prior)?;
     let (alphas, points) = args.alphas()?;
@@ -75,15 +65,19 @@ pub fn run(args: &Args) -> Result<Exit> {
         point
     };
     let found = parallel::try_map_any(&alphas, point)?;
+    let columns = output::columns_of_ends("alpha", &["power", "posterior", "relative_risk"]);
+    let cells = |point: &RiskPoint| {
+        output::cells_of_ends(exact_text(&point.alpha), [&point.power, &point.posterior, &point.relative_risk])
+    };
     let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
     let status = || found.iter().map(|point| point.beta.status());
     let mut page = args.drawn.page(&args.format)?;
     let answer = Fields::new()
         .with("prior", exact(&prior))
         .and(subject::of_relation(&subject))
-        .and(output::arrays(&COLUMNS, &rows));
+        .and(output::arrays(&columns, &rows));
     page.object(answer.with("status", status().collect::<Value>()));
-    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
+    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&columns, row, status)));
     page.text(subject::heading(&subject, &format!(", prior = {}", exact_text(&prior))));
     let line = |point: &RiskPoint| {
         let shown = [&point.power, &point.posterior, &point.relative_risk].map(|value| value.shown(6));
@@ -112,13 +106,6 @@ pub fn run(args: &Args) -> Result<Exit> {
         )
     })?;
     page.done()
-}
-
-/// The values of a point, in the order of [`COLUMNS`].
-fn cells(point: &RiskPoint) -> Vec<String> {
-    let values = [&point.power, &point.posterior, &point.relative_risk].map(ends);
-    let pairs = values.into_iter().flat_map(|(lower, upper)| [lower, upper]);
-    [exact_text(&point.alpha)].into_iter().chain(pairs).collect()
 }
 
 impl Args {

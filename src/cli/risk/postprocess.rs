@@ -15,7 +15,7 @@ use super::super::{
     arguments::{number, prior},
     drawn::Drawn,
     exit::Exit,
-    output::{arrays, ends, exact},
+    output::{arrays, cells_of_ends, columns_of_ends, exact},
     subject::Format,
 };
 use super::common::{count, groups, proven, shown};
@@ -150,13 +150,9 @@ fn range(
     let digits = args.format.digits;
     let published: Vec<i64> = (from..=to).collect();
     let marginals = parallel::try_map(&published, |count| attack.marginal(*count, digits)).context("--published")?;
-    let columns = ["published", "marginal_lower", "marginal_upper"];
-    let rows: Vec<Vec<String>> = (published.iter().zip(&marginals))
-        .map(|(count, marginal)| {
-            let (lower, upper) = ends(marginal);
-            vec![count.to_string(), lower, upper]
-        })
-        .collect();
+    let columns = columns_of_ends("published", &["marginal"]);
+    let cells = |(count, marginal): (&i64, &Enclosure)| cells_of_ends(count.to_string(), [marginal]);
+    let rows: Vec<Vec<String>> = published.iter().zip(&marginals).map(cells).collect();
     let mut page = args.drawn.page(&args.format)?;
     page.object(base.and(arrays(&columns, &rows)));
     page.text(format!(

@@ -16,7 +16,7 @@ use super::super::{
     arguments::prior,
     drawn::Drawn,
     exit::Exit,
-    output::{self, ends, exact, exact_text},
+    output::{self, exact, exact_text},
     page,
     subject::Format,
 };
@@ -335,29 +335,22 @@ fn range(args: &Args, attack: &Attack, (from, to): (i64, i64), origin: Option<&O
     let digits = args.format.digits;
     let values: Vec<[Enclosure; 5]> =
         (from..=to).map(|n| of_range(attack, n, digits)).collect::<dp_assay::Result<_>>().context("--noisy")?;
-    let rows: Vec<Vec<String>> = ((from..=to).zip(&values))
-        .map(|(n, values)| {
-            let ends = values.iter().flat_map(|value| <[String; 2]>::from(ends(value)));
-            std::iter::once(n.to_string()).chain(ends).collect()
-        })
-        .collect();
-    let names = |columns: &[&str]| -> Vec<String> {
-        let both = columns.iter().flat_map(|name| ["lower", "upper"].map(|end| format!("{name}_{end}")));
-        std::iter::once("noisy".to_string()).chain(both).collect()
+    let cells = |(n, values): (i64, &[Enclosure; 5])| output::cells_of_ends(n.to_string(), values);
+    let rows: Vec<Vec<String>> = (from..=to).zip(&values).map(cells).collect();
+    let columns = |first: &str| {
+        let names = [first, "posterior", "risk", "probability_if_absent", "probability_overall"];
+        output::columns_of_ends("noisy", &names)
     };
     let mut page = args.drawn.page(&args.format)?;
-    let keys = names(&["probability", "posterior", "risk", "probability_if_absent", "probability_overall"]);
-    page.object(base(attack, origin).and(output::arrays(&keys, &rows)));
+    page.object(base(attack, origin).and(output::arrays(&columns("probability"), &rows)));
     page.text(describe(attack, origin));
-    let columns =
-        names(&["probability_if_counts", "posterior", "risk", "probability_if_absent", "probability_overall"]);
-    let all: Vec<&str> = columns.iter().map(String::as_str).collect();
     let shown = |(n, values): (i64, &[Enclosure; 5])| {
         let cells = values.iter().map(|value| value.shown(args.format.shown()));
         std::iter::once(n.to_string()).chain(cells).collect()
     };
     let heading = ["noisy", "if it counts", "posterior", "risk", "if absent", "overall"];
-    page.records(rows.iter().map(|row| page::words(&all, row)));
+    let columns = columns("probability_if_counts");
+    page.records(rows.iter().map(|row| page::words(&columns, row)));
     page.table(&heading, (from..=to).zip(&values).map(shown));
     page.text(
         "\nProbabilities of the noisy count, the released one minus the known one: if the target counts, if it does not, and overall, by the \
