@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub use dp_assay::numeric::notation::{exact_json as exact, exact_text};
 
 use super::{
+    exit::Exit,
     invocation, progress,
     terminal::{self, Layout},
     wrap::wrapped,
@@ -55,6 +56,16 @@ fn numbers_as_strings(value: Value) -> Value {
         Value::Object(keys) => keys.into_iter().map(|(key, value)| (key, numbers_as_strings(value))).collect(),
         other => other,
     }
+}
+
+/// Writes an answer as one JSON object, if that is requested, or else in words; the command is done.
+pub fn object_or_words(is_json: bool, object: impl Into<Value>, words: &str) -> Result<Exit> {
+    if is_json {
+        json(&object.into())?
+    } else {
+        text(words)?
+    }
+    Ok(Exit::Done)
 }
 
 /// Writes text as it is.

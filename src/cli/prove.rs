@@ -148,12 +148,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let (subject, formal, checker) = (subject.as_ref(), formal.as_ref(), checker.as_deref());
     let written = Written { certificate: &certificate, subject, out, formal, checker };
-    if args.json {
-        output::json(&args.object(&written))?;
-    } else {
-        output::text(&args.words(&written))?;
-    }
-    Ok(Exit::Done)
+    output::object_or_words(args.json, args.object(&written), &args.words(&written))
 }
 
 /// Everything that was written.
@@ -185,15 +180,9 @@ impl Args {
         }
         let path = checker.context("--checker or --out: nothing to write")?;
         certificate::write_checker(&path)?;
-        if self.json {
-            output::json(&json!({ "checker": path }))?;
-        } else {
-            let file = dp_assay::error::shown(&path);
-            output::text(&format!(
-                "The checker is in {file}. To verify a certificate: python3 -I {file} certificate.json\n"
-            ))?;
-        }
-        Ok(Exit::Done)
+        let file = dp_assay::error::shown(&path);
+        let words = format!("The checker is in {file}. To verify a certificate: python3 -I {file} certificate.json\n");
+        output::object_or_words(self.json, json!({ "checker": path }), &words)
     }
 
     /// Writes the theorem and no certificate.
@@ -215,18 +204,14 @@ impl Args {
         if let Some(path) = &checker {
             certificate::write_checker(path)?;
         }
-        if self.json {
-            let object = json!({ "file": null, "checker": checker, "rocq": self.theorem_object(&formal) });
-            output::json(&Fields::from(object).and(subject.as_ref().map(of_relation).unwrap_or_default()).into())?;
-        } else {
-            let of = match &subject {
-                Some(subject) => format!("{}\n{} neighbors\n", subject.title, subject.neighbors.name()),
-                None => self.row.clone().unwrap_or_default() + "\n",
-            };
-            let note = subject.as_ref().and_then(Resolved::note).map_or(String::new(), |note| format!("\n{note}\n"));
-            output::text(&format!("{of}{}{note}", theorem_in_words(&formal, path)))?;
-        }
-        Ok(Exit::Done)
+        let of = match &subject {
+            Some(subject) => format!("{}\n{} neighbors\n", subject.title, subject.neighbors.name()),
+            None => self.row.clone().unwrap_or_default() + "\n",
+        };
+        let note = subject.as_ref().and_then(Resolved::note).map_or(String::new(), |note| format!("\n{note}\n"));
+        let object = json!({ "file": null, "checker": checker, "rocq": self.theorem_object(&formal) });
+        let object = Fields::from(object).and(subject.as_ref().map(of_relation).unwrap_or_default());
+        output::object_or_words(self.json, object, &format!("{of}{}{note}", theorem_in_words(&formal, path)))
     }
 
     /// The numbers of the theorem.
