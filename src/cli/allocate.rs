@@ -10,13 +10,13 @@ use dp_assay::{
         Account, Answer, Composition, Counts, Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
-    document::fields::Fields,
+    document::fields::{self, Fields, exactly},
     numeric::{Certainty, Enclosure, parallel},
     release::{Changed, Neighbors, Release, Unit, query_targets, subject},
     risk::promise::{Points, RiskPromise},
 };
 use rug::{Rational, float::Round};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::accuracy::Accuracy;
 pub use self::accuracy::margin;
@@ -136,7 +136,6 @@ pub fn run(args: &Args) -> Result<Exit> {
     let found = args.find(&question)?;
     let mut page = args.form.page();
     page.object(found.object(&question));
-    page.records(found.records(&question));
     put_tables(&mut page, &question, &found);
     if let Some(path) = &args.out {
         page.release(path, &question.allocated(&found.best)?)?;
@@ -147,7 +146,12 @@ pub fn run(args: &Args) -> Result<Exit> {
 impl Found {
     /// A record for each query.
     pub fn records(&self, question: &Question) -> Vec<Value> {
-        (0..question.targets.len()).map(|k| query_json(question, self, k)).collect()
+        fields::objects(&self.rows(question))
+    }
+
+    /// A row for each query.
+    fn rows(&self, question: &Question) -> Vec<Fields> {
+        (0..question.targets.len()).map(|k| of_query(question, self, k)).collect()
     }
 
     /// The answer as an object.
@@ -366,19 +370,28 @@ impl Question {
     }
 }
 
-fn query_json(question: &Question, found: &Found, k: usize) -> Value {
-    let target = &question.targets[k];
-    json!({
-        "name": target.name,
-        "count": target.count,
-        "sensitivity": target.shift,
-        "weight": exact(&target.weight),
-        "least_sigma2": exact(&target.least),
-        "most_sigma2": target.most.as_ref().map(exact),
-        "sigma2": exact(&found.best.sigma2[k]),
-        "margin_95": found.margins[k],
-        "zcdp_sigma2": found.zcdp.as_ref().map(|zcdp| exact(&zcdp.sigma2[k])),
-    })
+/// The row of a query. Its shift is in tables where some query has another than 1, and its noise by zCDP where that is for the same target.
+fn of_query(question: &Question, found: &Found, k: usize) -> Fields {
+    let (target, sigma2) = (&question.targets[k], &found.best.sigma2[k]);
+    let by_zcdp = found.zcdp.as_ref().map(|zcdp| &zcdp.sigma2[k]);
+    let zcdp = Fields::new().with("zcdp_sigma2", by_zcdp.map(exact));
+    let query = Fields::new().shown("name", "", &target.name).shown("count", "counts", target.count);
+    let query = match question.targets.iter().any(|target| target.shift != 1) {
+        true => query.shown("sensitivity", "shift", target.shift),
+        false => query.with("sensitivity", target.shift),
+    };
+    let query = query
+        .shown("weight", "weight", exactly(&target.weight))
+        .with("least_sigma2", exact(&target.least))
+        .with("most_sigma2", target.most.as_ref().map(exact))
+        .shown("sigma2", "sigma2", exactly(sigma2))
+        .shown("margin_95", "95 % margin", found.margins[k]);
+    match question.goal {
+        Goal::Epsilon => {
+            query.and(zcdp).cell("sigma2 by zCDP (Bun-Steinke)", by_zcdp.map_or_else(|| "none".to_string(), exact_text))
+        }
+        Goal::Risk(_) | Goal::Accuracy => query.and(zcdp),
+    }
 }
 
 fn put_tables(page: &mut Page, question: &Question, found: &Found) {
@@ -386,20 +399,7 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
     let twice = if question.taken == 2 { ", every count twice: a record leaves one and enters another" } else { "" };
     page.text(format!("{goal}, {} neighbors{twice}\n\n", question.neighbors.name()));
     let compares = matches!(question.goal, Goal::Epsilon);
-    let shifted = question.targets.iter().any(|target| target.shift != 1);
-    let row = |(k, target): (usize, &QueryTarget)| {
-        let mut cells = vec![target.name.clone(), target.count.to_string()];
-        cells.extend(shifted.then(|| target.shift.to_string()));
-        cells.extend([exact_text(&target.weight), exact_text(&found.best.sigma2[k]), found.margins[k].to_string()]);
-        let by_zcdp = || found.zcdp.as_ref().map_or_else(|| "none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k]));
-        cells.extend(compares.then(by_zcdp));
-        cells
-    };
-    let mut heading = vec!["", "counts"];
-    heading.extend(shifted.then_some("shift"));
-    heading.extend(["weight", "sigma2", "95 % margin"]);
-    heading.extend(compares.then_some("sigma2 by zCDP (Bun-Steinke)"));
-    page.table(&heading, question.targets.iter().enumerate().map(row));
+    page.rows(&found.rows(question));
     let error = &found.best.error;
     page.text(format!("\nweighted squared error {}", error.shown(8)));
     page.text(match &found.zcdp {
