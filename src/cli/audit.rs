@@ -227,17 +227,20 @@ fn put_shows(page: &mut Page, audited: &Audited, shows: &[Power], draws: u64) {
 }
 
 fn power_json(power: &Power, audited: &Audited) -> Value {
-    let size = match power.fault {
+    let size = size(power.fault);
+    json!({ "fault": power.fault.words(audited), "size": size, "test": power.test, "power": power.power })
+}
+
+/// The size of a fault, if it is of a kind that has one.
+pub fn size(fault: Fault) -> Option<f64> {
+    match fault {
         Fault::Parameter(size)
         | Fault::Cut(size)
         | Fault::Even(size)
         | Fault::Shift(size)
-        | Fault::Correlated(size) => {
-            json!(size)
-        }
-        Fault::Rounded | Fault::Positive | Fault::Clipped => Value::Null,
-    };
-    json!({ "fault": power.fault.words(audited), "size": size, "test": power.test, "power": power.power })
+        | Fault::Correlated(size) => Some(size),
+        Fault::Rounded | Fault::Positive | Fault::Clipped => None,
+    }
 }
 
 /// Faults whose number of draws is stated.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     audit::{
         Audited,
-        power::{Fault, Level, SIZED, Sized, percent, smallest_approx},
+        power::{Level, SIZED, Sized, percent, smallest_approx},
         report::POWER,
     },
     document::fields::Fields,
@@ -18,7 +18,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    audit::parse_law,
+    audit::{parse_law, size},
     exit::Exit,
     output::{exact, exact_text},
     page::Page,
@@ -109,16 +109,8 @@ fn record(volume: &Volume, level: Level) -> Result<Value> {
         "sigma2": exact(&volume.sigma2),
         "draws": volume.draws,
     });
-    let size = |kind: &Sized| {
-        smallest_approx(&audited, kind, POWER, volume.draws, level).map(|power| match power.fault {
-            Fault::Parameter(size)
-            | Fault::Cut(size)
-            | Fault::Even(size)
-            | Fault::Shift(size)
-            | Fault::Correlated(size) => json!(size),
-            Fault::Rounded | Fault::Positive | Fault::Clipped => Value::Null,
-        })
-    };
+    let found = |kind: &Sized| smallest_approx(&audited, kind, POWER, volume.draws, level);
+    let size = |kind: &Sized| found(kind).and_then(|power| size(power.fault));
     Ok(kinds().fold(Fields::from(record), |record, (key, kind)| record.with(key, size(kind))).into())
 }
 
