@@ -166,19 +166,18 @@ fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<T
         Some(text) => number(name, text),
         None => Ok(Rational::from(default)),
     };
+    let (suppress, target_error, neighbors) = match plan {
+        Some(plan) => (plan.suppress.clone(), plan.target_error.clone(), plan.neighbors),
+        None => (
+            given("--suppress", &args.suppress, (9999, 10_000))?,
+            given("--target-error", &args.target_error, (1, 10))?,
+            args.neighbors.unwrap_or(Neighbors::AddRemove),
+        ),
+    };
     Ok(TuningQuestion {
-        suppress: match plan {
-            Some(plan) => plan.suppress.clone(),
-            None => given("--suppress", &args.suppress, (9999, 10_000))?,
-        },
-        target_error: match plan {
-            Some(plan) => plan.target_error.clone(),
-            None => given("--target-error", &args.target_error, (1, 10))?,
-        },
-        neighbors: match (plan, args.neighbors) {
-            (Some(plan), _) => plan.neighbors,
-            (None, given) => given.unwrap_or(Neighbors::AddRemove),
-        },
+        suppress,
+        target_error,
+        neighbors,
         delta,
         sizes: args.sizes.clone(),
         digits: args.format.digits,

@@ -42,18 +42,16 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
         rational::display(&(margin_level() * 100_u32)),
     ));
     let names = ["total only", "stage 1, a total", "stage 2, a cell"];
-    let rows: Vec<Vec<String>> = (names.iter().zip(stages(tuned)))
-        .map(|(name, (_, stage))| {
-            vec![
-                name.to_string(),
-                short(stage.noise.parameter()),
-                stage.margin.to_string(),
-                percent(&stage.coverage),
-                stage.formula.to_string(),
-                percent(&stage.formula_coverage),
-            ]
-        })
-        .collect();
+    let rows = names.iter().zip(stages(tuned)).map(|(name, (_, stage))| {
+        vec![
+            name.to_string(),
+            short(stage.noise.parameter()),
+            stage.margin.to_string(),
+            percent(&stage.coverage),
+            stage.formula.to_string(),
+            percent(&stage.formula_coverage),
+        ]
+    });
     let parameter = match level.noise_kind() {
         NoiseKind::DiscreteGaussian => "sigma2",
         NoiseKind::Geometric => "epsilon",
@@ -61,18 +59,16 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
     page.table(&["", parameter, "margin", "covers", "by formula", "covers"], rows);
     let target = percent(&Enclosure::rational(&question.target_error, 64));
     page.text(format!("\ntables of stage 2; size: the smallest group whose average cell has a margin of {target}\n"));
-    let rows: Vec<Vec<String>> = (tuned.tables.iter())
-        .map(|row| {
-            vec![
-                format!("{}, {}", row.table.name(), row.table.about()),
-                row.table.noisy_cells().to_string(),
-                row.cell.to_string(),
-                dash(row.sex),
-                dash(row.total),
-                row.size.to_string(),
-            ]
-        })
-        .collect();
+    let rows = tuned.tables.iter().map(|row| {
+        vec![
+            format!("{}, {}", row.table.name(), row.table.about()),
+            row.table.noisy_cells().to_string(),
+            row.cell.to_string(),
+            dash(row.sex),
+            dash(row.total),
+            row.size.to_string(),
+        ]
+    });
     page.table(&["table", "cells", "margin of a cell", "of a sex", "of the total", "size"], rows);
     if let Some(suppressed) = &tuned.suppressed {
         suppression_text(suppressed, question.digits, page);
@@ -96,9 +92,10 @@ fn suppression_text(suppressed: &SuppressionEffect, digits: u32, page: &mut Page
     ));
     page.text(format!("groups of {} or more are published with at least 95 %\n", suppressed.published_from));
     let shown = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
-    let rows: Vec<Vec<String>> = (suppressed.sizes.iter())
-        .map(|row| vec![row.size.to_string(), row.probability.shown(digits), shown(&row.bias), shown(&row.formula)])
-        .collect();
+    let rows = suppressed
+        .sizes
+        .iter()
+        .map(|row| vec![row.size.to_string(), row.probability.shown(digits), shown(&row.bias), shown(&row.formula)]);
     page.table(&["size", "then suppressed with", "bias if published", "by formula (13)"], rows)
 }
 
