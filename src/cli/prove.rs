@@ -516,7 +516,7 @@ fn one_in_words(hints: &Hints) -> String {
 }
 
 fn in_json(hints: &Hints) -> Value {
-    match &hints.proof {
+    let own = match &hints.proof {
         Proof::Contour(contour) => json!({
             "contour": contour.re.to_f64(),
             "period_nodes": contour.nodes,
@@ -524,13 +524,9 @@ fn in_json(hints: &Hints) -> Value {
             "evaluated_nodes": contour.evaluated_nodes(),
             "cut": contour.cut,
             "bits": hints.bits,
-            "units": hints.units.as_ref().map(Vec::len),
         }),
-        Proof::Normal => json!({ "formula": "normal", "units": hints.units.as_ref().map(Vec::len) }),
-        Proof::Atoms { kept } => json!({
-            "kept": kept,
-            "bits": hints.bits,
-            "units": hints.units.as_ref().map(Vec::len),
-        }),
-    }
+        Proof::Normal => json!({ "formula": "normal" }),
+        Proof::Atoms { kept } => json!({ "kept": kept, "bits": hints.bits }),
+    };
+    Fields::from(own).with("units", hints.units.as_ref().map(Vec::len)).into()
 }
