@@ -146,14 +146,8 @@ fn worst_records(worst_paths: &[String]) -> String {
 
 /// The files, the parts that are missing, the variances and the constraints, in words.
 fn put_constraints(page: &mut Page, report: &NmfReport) {
-    let unused = match &report.unused[..] {
-        [] => String::new(),
-        names => format!("published after the noise, and not used in estimates: {}\n", names.join(", ")),
-    };
-    let unread = match &report.unread[..] {
-        [] => String::new(),
-        names => format!("of two histograms or of unknown groups, and not understood: {}\n", names.join(", ")),
-    };
+    let unused = output::line_of("published after the noise, and not used in estimates:", &report.unused);
+    let unread = output::line_of("of two histograms or of unknown groups, and not understood:", &report.unread);
     let (missing, assumed) = (missing_in_words(report), assumed_in_words(report));
     let zeros = match report.zeros.len() {
         0 => String::new(),

@@ -165,12 +165,9 @@ impl Spent {
 
 /// The keys of the metadata that were kept and dropped.
 fn metadata(done: &TableDone) -> String {
-    let line = |keys: &[String], what: &str| match keys {
-        [] => String::new(),
-        keys => format!("{what}: {}\n", keys.iter().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(", ")),
-    };
-    line(&done.kept_metadata, "metadata of the file that were copied, and are not noisy")
-        + &line(&done.dropped_metadata, "metadata of the file that were left out")
+    let quoted = |keys: &[String]| keys.iter().map(|key| format!("{key:?}")).collect::<Vec<_>>();
+    output::line_of("metadata of the file that were copied, and are not noisy:", &quoted(&done.kept_metadata))
+        + &output::line_of("metadata of the file that were left out:", &quoted(&done.dropped_metadata))
 }
 
 /// A few lines for people.

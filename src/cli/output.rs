@@ -309,6 +309,11 @@ fn percent(share: f64) -> Option<f64> {
     (share.is_finite() && share.abs() < 100.0).then_some(100.0 * share)
 }
 
+/// A line with a list of names after these words; nothing if there is none.
+pub fn line_of(words: &str, names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("{words} {}\n", names.join(", ")) }
+}
+
 /// A warning that noise can be subtracted, if there is a seed.
 pub fn insecure(seed: Option<u64>) -> String {
     seed.map_or_else(String::new, |seed| format!("INSECURE: the noise follows from seed {seed}\n"))

@@ -520,14 +520,11 @@ fn put(estimated: Estimated, page: &mut Page) {
     }
     page.object(object);
     let nation = if survey.uses_nation() { "with the counts of the nation" } else { "each state for itself" };
-    let line = |names: &[String], why: &str| match names {
-        [] => String::new(),
-        names => format!("{why} {}\n", names.join(", ")),
-    };
-    let missing = line(&survey.missing, "Not in the folder, and without a part in this:");
-    let totals = line(&estimated.states_with_totals(), "Exact totals that the files have: states");
-    let unused = line(&survey.root.unused, "Not used, because they were published after the noise:");
-    let unread = line(&survey.root.unread, "Not used, because they are of two histograms or of unknown groups:");
+    let line = output::line_of;
+    let missing = line("Not in the folder, and without a part in this:", &survey.missing);
+    let totals = line("Exact totals that the files have: states", &estimated.states_with_totals());
+    let unused = line("Not used, because they were published after the noise:", &survey.root.unused);
+    let unread = line("Not used, because they are of two histograms or of unknown groups:", &survey.root.unread);
     let (what, how) = match form {
         Form::Whole => (
             "whole count",
