@@ -8,7 +8,10 @@ use dp_assay::{
 };
 use rug::Rational;
 
-use crate::common::{composition, counts, program::json};
+use crate::common::{
+    composition, counts,
+    program::{json, refusal},
+};
 
 fn sampled(text: &str) -> Composition {
     Composition::new(text.split(' ').map(|text| Counts::parse_sampled(text).unwrap())).unwrap()
@@ -454,6 +457,10 @@ fn training_runs_are_samples_by_their_noise_multiplier() {
         "1e-5",
     ];
     assert!(json(&batches)["conditions"].to_string().contains("1/235"));
+    // Other noise that breaks the target alone ends the search with an answer.
+    let beside = ["calibrate", "--noise-multiplier", "?", "--sample-rate", "0.01", "--steps", "10", "--gaussian", "1"];
+    let refused = refusal(&[&beside[..], &["--epsilon", "0.5", "--delta", "1e-5"]].concat());
+    assert!(refused.contains("noise_multiplier"), "{refused}");
     let target = ["--sample-rate", "0.01", "--steps", "1000", "--epsilon", "8", "--delta", "1e-5", "--decimals", "3"];
     let found = json(&[&["calibrate", "--noise-multiplier", "?"][..], &target].concat());
     assert_eq!(found["sought"], "noise_multiplier");

@@ -21,7 +21,8 @@ def dp_sgd(
 ) -> Account:
     """The account of a training run: Gaussian noise of noise_multiplier clipping norms on a fresh, secret Poisson sample in every step.
 
-    sample_rate, or batch_size of all records on average; steps, or epochs, passes over the records. Any of them may be a list or an array of equal lengths: the phases of a
+    sample_rate, or batch_size of all records on average, the rate of which is their ratio (a data loader of Opacus draws with one over its number of batches);
+    steps, or epochs, each a loop over all batches. Any of them may be a list or an array of equal lengths: the phases of a
     schedule, of which equal ones in a row are one. ValueError for lists of other lengths, rates outside of (0, 1], and batches larger than the data.
 
         >>> dp_sgd(1, sample_rate=0.01, steps=1000).epsilon("1e-5").shown(8)

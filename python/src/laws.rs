@@ -388,7 +388,7 @@ impl SampledGaussian {
     }
 
     /// The steps of a training run with DP-SGD: noise_multiplier, the standard deviation of the noise over the clipping norm; sample_rate, or batch_size of all
-    /// records on average; steps, or epochs, passes over the records. ValueError for a rate outside of (0, 1], and batches larger than the data.
+    /// records on average; steps, or epochs, each a loop over all batches. ValueError for a rate outside of (0, 1], and batches larger than the data.
     #[staticmethod]
     #[pyo3(signature = (noise_multiplier, *, sample_rate = None, batch_size = None, records = None, steps = None, epochs = None))]
     fn from_noise_multiplier(

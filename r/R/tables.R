@@ -26,7 +26,7 @@ poisson_sampled <- function(rate, noise, count = 1, shift = 1, neighbors = NULL,
   of_nested("sampled", noise, paste0(one_exact(rate, "rate"), ":"), NA_character_, count, shift, relation(neighbors, times = times))
 }
 
-dp_sgd <- function(noise_multiplier, sample_rate = NULL, steps = 1, batch_size = NULL, records = NULL, neighbors = NULL, times = 1) {
+dp_sgd <- function(noise_multiplier, sample_rate = NULL, steps, batch_size = NULL, records = NULL, neighbors = NULL, times = 1) {
   batches <- !is.null(batch_size) && !is.null(records)
   if (is.null(sample_rate) != batches || is.null(batch_size) != is.null(records)) refuse("sample_rate: expected a rate, or batch_size and records in its place")
   rate <- if (batches) {

@@ -14,6 +14,19 @@ use crate::{
     numeric::rational,
 };
 
+/// The most steps of a training run.
+pub(super) const MOST_STEPS: u64 = 1_000_000_000;
+
+/// A noise multiplier in the range of the roots of sigma2.
+pub(super) fn checked_multiplier(multiplier: Rational) -> Result<Rational> {
+    match Rational::from((1, 1000)) <= multiplier && multiplier <= 1_000_000_000 {
+        true => Ok(multiplier),
+        false => {
+            Err(Error::out_of_range("noise multiplier", rational::display(&multiplier), "a number from 0.001 to 10^9"))
+        }
+    }
+}
+
 /// The largest number of counts with one noise.
 const MOST_COUNTS: u64 = 1_000_000_000_000;
 
@@ -262,10 +275,10 @@ impl Counts {
         if multiplier.contains(':') || text.contains('@') {
             return Err(malformed());
         }
-        let multiplier = rational::parse(multiplier)?;
-        if multiplier <= 0 {
-            return Err(Error::out_of_range("noise multiplier", rational::display(&multiplier), "a number above 0"));
+        if steps > MOST_STEPS {
+            return Err(Error::out_of_range("steps", steps, "at most 10^9 steps"));
         }
+        let multiplier = checked_multiplier(rational::parse(multiplier)?)?;
         Counts::sampled_gaussian(rate, multiplier.square(), steps)
     }
 

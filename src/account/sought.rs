@@ -152,12 +152,11 @@ impl Question {
         if found.is_none() {
             // Tails of single outputs are not ordered by post-processing.
             let is_ordered = !matches!(promise, Promise::Outputs { .. });
-            let is_proven = is_ordered
-                && self.is_monotone(&self.counts(most_private)?.law)
-                && is_kept(most_private)? == Certainty::No;
+            let is_monotone = is_ordered && self.is_monotone(&self.counts(most_private)?.law);
+            let is_proven = is_monotone && is_kept(most_private)? == Certainty::No;
             // Bounds, thresholds, counts and rates are not kept within an interval.
-            let may_be_inside = matches!(self.number.name, "sigma2" | "noise_multiplier" | "scale" | "epsilon");
-            let inside = match may_be_inside && !is_proven {
+            let may_be_inside = matches!(self.number.name, "sigma2" | "scale" | "epsilon") && !is_monotone;
+            let inside = match may_be_inside {
                 true => inside::kept_within(&grid, &family, |own| promise.missed_or_kept(own, own))?,
                 false => None,
             };
@@ -165,6 +164,9 @@ impl Question {
                 return Ok(Outcome::None { is_proven, range: (grid.least, grid.most) });
             };
             found = self.spending_most(&grid, &inside, keeps)?;
+            if found.is_none() {
+                return Ok(Outcome::None { is_proven: false, range: (grid.least, grid.most) });
+            }
         }
         if let (Some((value, _)), Promise::Epsilon { epsilon, delta }, "sigma2") = (&found, promise, self.number.name) {
             let at = Enclosure::rational(epsilon, 160);
@@ -221,7 +223,8 @@ impl Question {
 
     /// Whether a mechanism is proven to be no less private the further the number is on its more private side. With more Gaussian or Laplace noise, continuous or
     /// two-sided geometric, an output is that of less noise with independent noise added; guarantees imply weaker ones; fewer or smaller changes of
-    /// log-concave noise are functions of more; what a larger threshold shows of a key is a function of what a smaller one shows; and so is a composition with anything
+    /// log-concave noise are functions of more; with a smaller rate the law with a record is a mixture of that of the larger rate with the law without it, and
+    /// hockey sticks are convex in both laws; what a larger threshold shows of a key is a function of what a smaller one shows; and so is a composition with anything
     /// else. Lattices of discrete Gaussians, bounds, and the noise beside a threshold are not monotone.
     pub(crate) fn is_monotone(&self, law: &Law) -> bool {
         match law {
@@ -230,6 +233,9 @@ impl Question {
             | Law::DiscreteLaplace { .. }
             | Law::Pure { .. }
             | Law::Approximate { .. } => true,
+            Law::SampledGaussian { .. } => {
+                matches!(self.number.name, "sigma2" | "noise_multiplier" | "rate" | "count")
+            }
             Law::DiscreteGaussian { .. } => matches!(self.number.name, "count" | "shift"),
             Law::UnknownKey(_) => matches!(self.number.name, "count" | "threshold"),
             _ => self.number.name == "count",

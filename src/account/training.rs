@@ -1,19 +1,20 @@
 //! A training run with DP-SGD as engineers describe it: a noise multiplier, a sample rate or batches of some of the records, steps or epochs.
 //!
 //! Each step adds Gaussian noise of standard deviation S times the clipping norm to the clipped sum over a fresh Poisson sample, in which each record is with
-//! probability Q. Batches of B of N records on average have Q = B / N, and E epochs are ceil(E N / B) steps. Opacus draws with Q = 1 / ceil(N / B), the rate of
-//! its data loader: [`Run::loader_rate`].
+//! probability Q. Batches of B of N records on average have Q = B / N, and an epoch of them has ceil(N / B) steps, as a loop over a data loader has; by a rate
+//! alone, E epochs are ceil(E / Q) steps. Opacus draws with the rate of the data loader, one over its number of batches: 1 / ceil(N / B), or with `drop_last`
+//! 1 / floor(N / B), which is larger than B / N (`loader_rates`).
 
 use rug::{Integer, Rational};
 
-use super::Counts;
+use super::{
+    Counts,
+    counts::{MOST_STEPS, checked_multiplier},
+};
 use crate::{
     error::{Error, Result},
     numeric::rational,
 };
-
-/// The most steps of a run.
-const MOST_STEPS: u64 = 1_000_000_000;
 
 /// How records enter a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,35 +86,40 @@ const MARK: &str = "?";
 impl Run {
     /// The run as the option `dp-sgd` takes it: `RATE:NOISE_MULTIPLIERxSTEPS`.
     ///
-    /// An error for a rate outside of (0, 1], for batches larger than the data, for no steps or more than 10^9, and for what is no number; a question mark
-    /// stays where it is a number of that text.
+    /// An error for a noise multiplier outside of 0.001 to 10^9, a rate outside of 10^-9 to 1, batches larger than the data, no steps or more than 10^9, and for
+    /// what is no number; a question mark stays where it is a number of that text.
     pub fn text(&self) -> Result<String> {
         let multiplier = match self.noise_multiplier.trim() {
             MARK => MARK.to_string(),
-            text => rational::display(&above_zero("noise multiplier", text)?),
+            text => rational::display(&checked_multiplier(number("noise multiplier", text)?)?),
         };
-        Ok(format!("{}:{multiplier}x{}", self.rate()?, self.steps()?))
+        let (rate, steps) = (self.rate()?, self.steps()?);
+        let shown = |number: Option<String>| number.unwrap_or_else(|| MARK.to_string());
+        Ok(format!(
+            "{}:{multiplier}x{}",
+            shown(rate.map(|rate| rational::display(&rate))),
+            shown(steps.map(|steps| steps.to_string()))
+        ))
     }
 
-    fn rate(&self) -> Result<String> {
-        match &self.sample {
-            Sample::Rate(rate) if rate.trim() == MARK => Ok(MARK.to_string()),
-            Sample::Rate(rate) => {
-                let rate = above_zero("sample rate", rate)?;
-                if rate > 1 {
-                    let expected = "a probability 0 < rate <= 1 with which each record is in the sample of a step";
-                    return Err(Error::out_of_range("sample rate", rational::display(&rate), expected));
-                }
-                Ok(rational::display(&rate))
-            }
-            Sample::Batches { .. } => Ok(rational::display(&self.share()?.unwrap_or_default())),
+    /// The sample rate; `None` where it is sought.
+    fn rate(&self) -> Result<Option<Rational>> {
+        let (name, rate) = match &self.sample {
+            Sample::Rate(rate) if rate.trim() == MARK => return Ok(None),
+            Sample::Rate(rate) => ("sample rate", number("sample rate", rate)?),
+            Sample::Batches { .. } => ("batch size over records", self.share()?.unwrap_or_default()),
+        };
+        if rate < Rational::from((1, 1_000_000_000)) || rate > 1 {
+            let expected = "a probability from 10^-9 to 1 with which each record is in the sample of a step";
+            return Err(Error::out_of_range(name, rational::display(&rate), expected));
         }
+        Ok(Some(rate))
     }
 
     /// The batch size over the number of records; `None` where a rate is given.
     fn share(&self) -> Result<Option<Rational>> {
         let Sample::Batches { batch_size, records } = &self.sample else { return Ok(None) };
-        let (batch, records) = (above_zero("batch size", batch_size)?, above_zero("records", records)?);
+        let (batch, records) = (number("batch size", batch_size)?, number("records", records)?);
         if !records.is_integer() {
             return Err(Error::out_of_range("records", rational::display(&records), "a whole number"));
         }
@@ -124,53 +130,60 @@ impl Run {
         Ok(Some(batch / records))
     }
 
-    fn steps(&self) -> Result<String> {
+    /// The number of steps; `None` where it is sought.
+    fn steps(&self) -> Result<Option<Integer>> {
         let steps = match &self.length {
-            Length::Steps(steps) if steps.trim() == MARK => return Ok(MARK.to_string()),
-            Length::Steps(steps) => above_zero("steps", steps)?,
+            Length::Steps(steps) if steps.trim() == MARK => return Ok(None),
+            Length::Steps(steps) => number("steps", steps)?,
             Length::Epochs(epochs) => {
-                let epochs = above_zero("epochs", epochs)?;
-                let rate = match (self.share()?, &self.sample) {
-                    (Some(share), _) => share,
-                    (None, Sample::Rate(rate)) => above_zero("sample rate", rate)?,
-                    (None, Sample::Batches { .. }) => return Err(Error::fault("batches without a share")),
+                let epochs = number("epochs", epochs)?;
+                let steps = match (self.share()?, self.rate()?) {
+                    (Some(share), _) => epochs * share.recip().ceil(),
+                    (None, Some(rate)) => epochs / rate,
+                    (None, None) => {
+                        let why = "the steps of epochs depend on the sample rate: where the rate is sought, give steps in place of epochs";
+                        return Err(Error::unsuitable(why));
+                    }
                 };
-                Rational::from((epochs / rate).ceil().numer())
+                steps.ceil()
             }
         };
         if !steps.is_integer() || steps > MOST_STEPS {
             let expected = format!("a whole number from 1 to {MOST_STEPS}");
             return Err(Error::out_of_range("steps", rational::display(&steps), &expected));
         }
-        Ok(steps.to_string())
+        Ok(Some(steps.into_numer_denom().0))
     }
 
-    /// The condition under which an account of these batches holds, where a data loader is likely to draw with another rate.
+    /// The condition under which an account of these batches holds, where a data loader draws with another rate.
     pub fn condition(&self) -> Result<Option<String>> {
-        let (Sample::Batches { batch_size, records }, Some(loader)) = (&self.sample, self.loader_rate()?) else {
+        let (Sample::Batches { batch_size, records }, Some(share)) = (&self.sample, self.share()?) else {
             return Ok(None);
         };
+        let [loader, dropping] = loader_rates(&share);
+        if loader == share && dropping == share {
+            return Ok(None);
+        }
+        let steps = self.steps()?.map_or_else(|| "these".to_string(), |steps| steps.to_string());
         Ok(Some(format!(
-            "Holds for the sample rate {}, batches of {batch_size} of {records} records on average. The data loader of Opacus draws with rate {loader}: for it give \
-             that rate.",
-            self.rate()?
+            "Holds for {steps} steps of the sample rate {}, batches of {batch_size} of {records} records on average. The data loader of Opacus draws with the rate \
+             {loader}, and with drop_last {dropping}, which is larger: for it give the rate of the loader and the steps that it does.",
+            rational::display(&share)
         )))
-    }
-
-    /// The rate of the data loader of Opacus for these batches, 1 / ceil(N / B), where it is another one than B / N.
-    pub fn loader_rate(&self) -> Result<Option<Rational>> {
-        let of_loader = |share: Rational| {
-            let batches = Integer::from(share.clone().recip().ceil().numer());
-            let rate = Rational::from((1, batches));
-            (rate != share).then_some(rate)
-        };
-        Ok(self.share()?.and_then(of_loader))
     }
 }
 
-/// A number above 0.
-fn above_zero(what: &str, text: &str) -> Result<Rational> {
-    let value = rational::parse(text.trim())?;
+/// The rates of a data loader for batches of this share of the records, as Opacus draws: 1 / ceil(N / B), and without the last incomplete batch
+/// 1 / floor(N / B).
+fn loader_rates(share: &Rational) -> [Rational; 2] {
+    let batches = share.clone().recip();
+    [batches.clone().ceil().recip(), batches.floor().recip()]
+}
+
+/// The number of a text, above 0, by its name.
+fn number(what: &str, text: &str) -> Result<Rational> {
+    let expected = "a number above 0; a question mark can stand for the noise multiplier, the sample rate or the steps";
+    let value = rational::parse(text.trim()).map_err(|_| Error::malformed(what, text, expected))?;
     if value > 0 { Ok(value) } else { Err(Error::out_of_range(what, rational::display(&value), "a number above 0")) }
 }
 
@@ -193,20 +206,23 @@ mod tests {
         for (run, text, loader) in [
             (run("1.1", rate("0.01"), steps("1000")), "0.01:1.1x1000", None),
             (run("1.1", rate("3/1000"), epochs("2")), "0.003:1.1x667", None),
-            // 60,000 / 256 = 234.375 steps an epoch; the loader of Opacus draws with 1 / 235.
-            (run("0.8", batches("256", "60000"), epochs("10")), "8/1875:0.8x2344", Some((1, 235))),
+            // 60,000 / 256 = 234.375: an epoch is a loop over 235 batches.
+            (
+                run("0.8", batches("256", "60000"), epochs("10")),
+                "8/1875:0.8x2350",
+                Some(["2350 steps", "1/235", "1/234"]),
+            ),
+            (run("5", batches("500", "1001"), epochs("10")), "500/1001:5x30", Some(["30 steps", "1/3", "1/2"])),
             (run("0.8", batches("600", "60000"), epochs("1/2")), "0.01:0.8x50", None),
             (run("?", batches("600", "60000"), steps("50")), "0.01:?x50", None),
             (run("1", rate("?"), steps("50")), "?:1x50", None),
             (run("1", rate("1/2"), steps("?")), "0.5:1x?", None),
         ] {
             assert_eq!(run.text().unwrap(), text, "{run:?}");
-            assert_eq!(run.loader_rate().unwrap(), loader.map(Rational::from), "{run:?}");
             let condition = run.condition().unwrap();
-            assert_eq!(
-                condition.is_some_and(|said| said.contains("8/1875") && said.contains("1/235")),
-                loader.is_some()
-            );
+            assert_eq!(condition.is_some(), loader.is_some(), "{run:?}");
+            let said = condition.unwrap_or_default();
+            assert!(loader.into_iter().flatten().all(|part| said.contains(part)), "{said}");
         }
         let counts = run("1.1", rate("0.01"), steps("1000")).counts().unwrap();
         assert_eq!(counts, Counts::sampled_gaussian("0.01", "1.21", 1000).unwrap());
@@ -215,23 +231,34 @@ mod tests {
     #[test]
     fn what_is_no_run_is_refused_by_name() {
         let rate = |rate: &str| Sample::Rate(rate.to_string());
-        let steps = |n: &str| Length::Steps(n.to_string());
+        let (steps, epochs) = (|n: &str| Length::Steps(n.to_string()), |n: &str| Length::Epochs(n.to_string()));
         for (run, name) in [
-            (run("0", rate("0.01"), steps("10")), "noise multiplier = 0"),
-            (run("1", rate("0"), steps("10")), "sample rate = 0"),
-            (run("1", rate("1.01"), steps("10")), "sample rate = 1.01"),
+            (run("0", rate("0.01"), steps("10")), "noise multiplier = 0 is out of range"),
+            (
+                run("0.0009", rate("0.01"), steps("10")),
+                "noise multiplier = 0.0009 is out of range: a number from 0.001",
+            ),
+            (run("1", rate("0"), steps("10")), "sample rate = 0 is out of range"),
+            (run("1", rate("1.01"), steps("10")), "sample rate = 1.01 is out of range"),
+            (run("1", rate("1e-30"), steps("10")), "sample rate = 1e-30 is out of range: a probability from 10^-9"),
             (run("1", batches("61", "60"), steps("10")), "batch size = 61 is out of range: at most the 60 records"),
-            (run("1", batches("6", "60.5"), steps("10")), "records = 60.5"),
-            (run("1", rate("0.01"), steps("0")), "steps = 0"),
-            (run("1", rate("0.01"), steps("1.5")), "steps = 1.5"),
-            (run("1", rate("0.01"), steps("1000000001")), "steps = 1000000001"),
-            (run("1", rate("1e-9"), Length::Epochs("2".to_string())), "steps = 2000000000"),
-            (run("x", rate("0.01"), steps("10")), "\"x\" is not a number"),
+            (run("1", batches("6", "60.5"), steps("10")), "records = 60.5 is out of range"),
+            (
+                run("1", batches("?", "60"), steps("10")),
+                "batch size \"?\": expected a number above 0; a question mark can stand",
+            ),
+            (run("1", rate("?"), epochs("10")), "the steps of epochs depend on the sample rate"),
+            (run("1", rate("0.01"), epochs("?")), "epochs \"?\": expected"),
+            (run("1", rate("1%"), steps("10")), "sample rate \"1%\": expected"),
+            (run("1", rate("0.01"), steps("0")), "steps = 0 is out of range"),
+            (run("1", rate("0.01"), steps("1.5")), "steps = 1.5 is out of range"),
+            (run("1", rate("0.01"), steps("1000000001")), "steps = 1000000001 is out of range"),
+            (run("1", rate("1e-9"), epochs("2")), "steps = 2000000000 is out of range"),
         ] {
             let refused = run.text().unwrap_err().to_string();
-            assert!(refused.contains(name), "{refused}");
+            assert!(refused.starts_with(name), "{refused}");
         }
-        for text in ["0.01", "0.01:1:2x3", "0.01:1x3@2", "0.01:-1x3", "0.01:0"] {
+        for text in ["0.01", "0.01:1:2x3", "0.01:1x3@2", "0.01:-1x3", "0.01:0", "0.01:1x1000000001"] {
             assert!(Counts::parse_training(text).is_err(), "{text}");
         }
     }

@@ -64,7 +64,11 @@ const TRAINING: [(&str, &str, &str); 6] = [
     ("batch-size", "B", "In place of --sample-rate: B of --records N in a batch on average, Q = B / N"),
     ("records", "N", "The number of records, which is public"),
     ("steps", "T", "The number of steps"),
-    ("epochs", "E", "In place of --steps: passes over the records, ceil(E / Q) steps"),
+    (
+        "epochs",
+        "E",
+        "In place of --steps: passes over the records, each ceil(N / B) steps of batches; by a rate ceil(E / Q) steps in all",
+    ),
 ];
 
 /// The mechanisms that were given, in the order of the table.
@@ -174,7 +178,12 @@ fn training(matches: &ArgMatches) -> std::result::Result<Option<(OneLaw, Option<
     if length.iter().all(Option::is_none) {
         return Err(refused("--noise-multiplier: needs --steps T or --epochs E".into()));
     }
-    let in_option = |error: dp_assay::Error| refused(format!("--noise-multiplier: {error}"));
+    // An error begins with the name of what it is about: "batch size = 61 is out of range".
+    let in_option = |error: dp_assay::Error| {
+        let said = error.to_string();
+        let about = TRAINING.iter().find(|(name, ..)| said.starts_with(&name.replace('-', " ")));
+        refused(format!("--{}: {said}", about.map_or("noise-multiplier", |(name, ..)| name)))
+    };
     let run = Run::of_parts(noise_multiplier, sample, length).map_err(in_option)?;
     let (text, condition) = (run.text().map_err(in_option)?, run.condition().map_err(in_option)?);
     let entry = Entry::named(Entry::TRAINING).ok_or_else(|| refused("--noise-multiplier: no such law".into()))?;
