@@ -10,7 +10,7 @@ use rug::Rational;
 
 use crate::common::{
     composition, counts,
-    program::{json, refusal},
+    program::{assay, json},
 };
 
 fn sampled(text: &str) -> Composition {
@@ -459,8 +459,9 @@ fn training_runs_are_samples_by_their_noise_multiplier() {
     assert!(json(&batches)["conditions"].to_string().contains("1/235"));
     // Other noise that breaks the target alone ends the search with an answer.
     let beside = ["calibrate", "--noise-multiplier", "?", "--sample-rate", "0.01", "--steps", "10", "--gaussian", "1"];
-    let refused = refusal(&[&beside[..], &["--epsilon", "0.5", "--delta", "1e-5"]].concat());
-    assert!(refused.contains("noise_multiplier"), "{refused}");
+    let output = assay(&[&beside[..], &["--epsilon", "0.5", "--delta", "1e-5"]].concat()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(1) && said.contains("no noise_multiplier keeps the target"), "{said}");
     let target = ["--sample-rate", "0.01", "--steps", "1000", "--epsilon", "8", "--delta", "1e-5", "--decimals", "3"];
     let found = json(&[&["calibrate", "--noise-multiplier", "?"][..], &target].concat());
     assert_eq!(found["sought"], "noise_multiplier");
