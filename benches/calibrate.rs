@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
     account::{
         Account, Composition, Delta, Rho,
-        calibrate::{self, Grid},
+        calibrate::{self, Multiples},
         conversions, crossing,
         paths::WorstPath,
     },
@@ -18,8 +18,8 @@ use dp_assay::{
 use numbers::number;
 use rug::Rational;
 
-fn grid(decimals: u32) -> Grid {
-    Grid { decimals, least: number("1e-4"), most: number("1e4") }
+fn grid(decimals: u32) -> Multiples {
+    Multiples { decimals, least: number("1e-4"), most: number("1e4") }
 }
 
 fn guess(composition: &Composition, target: &Enclosure, delta: &Delta) -> f64 {

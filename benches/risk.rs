@@ -5,7 +5,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::replication::risk::{curves, settings::settings};
 
 fn figures(criterion: &mut Criterion) {
-    let settings = settings().and_then(|file| file.curves()).expect("the bundled settings");
+    let settings = settings().expect("the bundled settings");
     let grid = curves::log_grid(-2.0, 2.0, 200);
     let counts: Vec<rug::Rational> = (1..=30).map(rug::Rational::from).collect();
     let mut group = criterion.benchmark_group("risk");

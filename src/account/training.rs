@@ -121,7 +121,7 @@ impl Run {
         let Sample::Batches { batch_size, records } = &self.sample else { return Ok(None) };
         let (batch, records) = (number("batch size", batch_size)?, number("records", records)?);
         if !records.is_integer() {
-            return Err(Error::out_of_range("records", rational::display(&records), "a whole number"));
+            return Err(Error::out_of_range("records", rational::display(&records), "a whole number above 0"));
         }
         if batch > records {
             let expected = format!("at most the {} records", rational::display(&records));

@@ -28,7 +28,9 @@ fn about() -> String {
                and a name after --law, as in --law discrete-gaussian:5x10. COUNT is the number of counts that one record changes, each by at most SHIFT; @=SHIFT: by \
                exactly that. Options are repeatable: all that is given is composed.";
     let lines = ENTRIES.iter().map(|entry| format!("\n\n{}\n    COUNT {}", usage(entry), entry.about));
-    std::iter::once(how.to_string()).chain(lines).collect()
+    let training = "\n\nA training run with DP-SGD, in place of --dp-sgd:".to_string();
+    let options = TRAINING.iter().map(|(name, value, about)| format!("\n\n--{name} {value}\n    {about}"));
+    std::iter::once(how.to_string()).chain(lines).chain([training]).chain(options).collect()
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -55,11 +57,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
 
 /// The options of a training run: name, value and help.
 const TRAINING: [(&str, &str, &str); 6] = [
-    (
-        "noise-multiplier",
-        "S",
-        "DP-SGD: Gaussian noise of S clipping norms in every step, on a Poisson sample; with the options below",
-    ),
+    ("noise-multiplier", "S", "DP-SGD: noise of S clipping norms a step; `assay help laws` has the options beside it"),
     ("sample-rate", "Q", "The probability with which each record is in the sample of a step"),
     ("batch-size", "B", "In place of --sample-rate: B of --records N in a batch on average, Q = B / N"),
     ("records", "N", "The number of records, which is public"),
@@ -124,6 +122,8 @@ impl clap::Args for Laws {
                 _ => None,
             };
             let argument = Arg::new(name).long(name).value_name(value).help(about).allow_hyphen_values(true);
+            let is_beside = name != "noise-multiplier";
+            let argument = argument.hide_short_help(is_beside).hide_long_help(is_beside);
             argument.requires_all(others.iter().copied()).conflicts_with_all(instead)
         };
         command.arg(law).args(TRAINING.map(training)).args(ENTRIES.iter().map(of))

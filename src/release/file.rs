@@ -344,11 +344,13 @@ impl ReleaseReader<'_> {
             let why = format!("{what}: {NOISE_MULTIPLIER} stands in place of sigma2, its square, where law = {own:?}");
             return Err(self.0.refuse(field.span().start, why));
         }
+        let positive = |field| self.0.positive(field, &format!("{NOISE_MULTIPLIER} of {what}"));
+        let multiplier = multiplier.map(positive).transpose()?;
         let mut taken: Vec<&str> = Vec::new();
         let law = Law::named(name, |parameter| {
             taken.push(parameter);
-            if let Some(field) = multiplier.filter(|_| parameter == "sigma2") {
-                return Ok(self.0.positive(field, &format!("{NOISE_MULTIPLIER} of {what}"))?.square());
+            if let Some(multiplier) = multiplier.as_ref().filter(|_| parameter == "sigma2") {
+                return Ok(multiplier.clone().square());
             }
             if let Some(field) = query.number(parameter) {
                 return self.0.positive(field, &format!("{parameter} of {what}"));

@@ -137,7 +137,7 @@ fn object(account: &ConfigAccount, delta: &Delta) -> Fields {
         pass.with("levels", levels.iter().map(level).collect::<Vec<_>>())
     };
     Fields::new()
-        .with("algorithm", &account.algorithm)
+        .with("algorithm", account.algorithm)
         .with("delta", exact(delta))
         .and(of_guarantees(&account.total, account.privacy))
         .with("passes", account.passes.iter().map(pass).collect::<Vec<_>>())

@@ -105,6 +105,9 @@ impl<N: Number> Gathered<N> {
     }
 }
 
+/// The rests of pairs of areas, by unit.
+type RestsByUnit<N> = BTreeMap<(usize, (u32, u32)), Vec<Matrix<N>>>;
+
 /// The areas of a tree during its pass upwards.
 #[derive(Debug)]
 pub struct AreaSums<N = f64> {
@@ -119,8 +122,8 @@ pub struct AreaSums<N = f64> {
     pairs: Pairs,
     /// The same for pairs.
     squares: BTreeMap<(usize, (u32, u32)), TouchedPair<N>>,
-    rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix<N>>>,
-    open_rests: BTreeMap<(usize, (u32, u32)), Vec<Matrix<N>>>,
+    rests: RestsByUnit<N>,
+    open_rests: RestsByUnit<N>,
 }
 
 /// The areas of each unit, from keys in order.

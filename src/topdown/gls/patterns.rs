@@ -11,9 +11,12 @@ use crate::error::Result;
 /// A matrix for each sector.
 pub(super) type Matrices<N> = Arc<Vec<Matrix<N>>>;
 
+/// Of what units share: a level, variances, and zeros.
+type Pattern<N> = (usize, Vec<<N as Number>::Key>, usize);
+
 /// Information matrices and their inverses, each computed once for units with the same measurements.
 pub(super) struct Patterns<N: Number> {
-    known: HashMap<(usize, Vec<N::Key>, usize), Matrices<N>>,
+    known: HashMap<Pattern<N>, Matrices<N>>,
     /// The number of stored numbers.
     numbers: usize,
     /// The least and the largest variance so far.
