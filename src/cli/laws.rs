@@ -100,10 +100,7 @@ impl clap::Args for Laws {
         let law = option(LAW)
             .value_name("LAW:PARAMETERS[xCOUNT][@SHIFT]")
             .help("COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable)")
-            .long_help(
-                "COUNT mechanisms of LAW, each changed by at most SHIFT; @=SHIFT: by exactly that (repeatable). `assay help laws` lists all, \
-                 each an option, too: --discrete-gaussian 5x10",
-            );
+            .long_help("COUNT mechanisms of LAW, each changed by at most SHIFT (repeatable): `assay help laws`");
         let of = |entry: &'static Entry| {
             let about = format!("COUNT {} (repeatable)", entry.about);
             let argument = option(entry.option).value_name(entry.text).help(about);
@@ -116,15 +113,15 @@ impl clap::Args for Laws {
                 "batch-size" => &["records", "noise-multiplier"],
                 _ => &["noise-multiplier"],
             };
-            let instead = match name {
-                "sample-rate" => Some("batch-size"),
-                "steps" => Some("epochs"),
-                _ => None,
+            let instead: &[&str] = match name {
+                "sample-rate" => &["batch-size", "records"],
+                "steps" => &["epochs"],
+                _ => &[],
             };
             let argument = Arg::new(name).long(name).value_name(value).help(about).allow_hyphen_values(true);
             let is_beside = name != "noise-multiplier";
             let argument = argument.hide_short_help(is_beside).hide_long_help(is_beside);
-            argument.requires_all(others.iter().copied()).conflicts_with_all(instead)
+            argument.requires_all(others.iter().copied()).conflicts_with_all(instead.iter().copied())
         };
         command.arg(law).args(TRAINING.map(training)).args(ENTRIES.iter().map(of))
     }

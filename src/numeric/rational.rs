@@ -86,6 +86,10 @@ pub(crate) fn unit_of_last_digit(text: &str) -> Rational {
 }
 
 /// 10^-decimals: one unit of the last of these decimals.
+#[cfg_attr(
+    not(feature = "mechanisms"),
+    allow(dead_code, reason = "used by papers and searches, of the feature mechanisms")
+)]
 pub(crate) fn unit_of_decimals(decimals: u32) -> Rational {
     Rational::from((1, Integer::from(10).pow(decimals)))
 }
