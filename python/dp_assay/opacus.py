@@ -16,6 +16,7 @@ other losses.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -130,10 +131,10 @@ def register(mechanism: str = _MECHANISM) -> None:
 
     Doing so again changes nothing; a name of Opacus' own accountants is refused with a ValueError.
     """
-    from opacus.accountants.registry import create_accountant, register_accountant
-
+    # Opacus is no dependency of this package.
+    registry: Any = importlib.import_module("opacus.accountants.registry")
     try:
-        register_accountant(mechanism, CertifiedAccountant)
+        registry.register_accountant(mechanism, CertifiedAccountant)
     except ValueError:
-        if not isinstance(create_accountant(mechanism), CertifiedAccountant):
+        if not isinstance(registry.create_accountant(mechanism), CertifiedAccountant):
             raise ValueError(f"mechanism = {mechanism!r}: another accountant of Opacus has this name") from None

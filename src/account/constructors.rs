@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     law::{
         Changes, Law, NoiseTable, Pair, PerturbationTable, UnknownKey,
-        parameter::{Delta, Epsilon, Positive, Sigma2},
+        parameter::{Delta, Epsilon, Exact, Sigma2},
     },
 };
 
@@ -49,11 +49,11 @@ impl Counts {
     /// a clipping norm of 1 sigma2 is the square of the noise multiplier.
     pub fn sampled_gaussian<R, S>(rate: R, sigma2: S, steps: u64) -> Result<Self>
     where
-        R: TryInto<Positive>,
+        R: TryInto<Exact>,
         S: TryInto<Sigma2>,
         Error: From<R::Error> + From<S::Error>,
     {
-        let (rate, sigma2) = (exact::<Positive, _>(rate)?, exact::<Sigma2, _>(sigma2)?);
+        let (rate, sigma2) = (exact::<Exact, _>(rate)?, exact::<Sigma2, _>(sigma2)?);
         Counts::new(Law::SampledGaussian { rate, sigma2 }, steps, 1)
     }
 
@@ -61,28 +61,28 @@ impl Counts {
     /// shifts from 1 to 1000. Anything else is an error.
     pub fn discrete_laplace<E>(epsilon: E, count: u64, shift: u64) -> Result<Self>
     where
-        E: TryInto<Positive>,
+        E: TryInto<Exact>,
         Error: From<E::Error>,
     {
-        Counts::new(Law::DiscreteLaplace { epsilon: exact::<Positive, _>(epsilon)? }, count, shift)
+        Counts::new(Law::DiscreteLaplace { epsilon: exact::<Exact, _>(epsilon)? }, count, shift)
     }
 
     /// Numbers with continuous Laplace noise of density exp(-|x| / scale) / (2 scale).
     pub fn laplace<S>(scale: S, count: u64, shift: u64) -> Result<Self>
     where
-        S: TryInto<Positive>,
+        S: TryInto<Exact>,
         Error: From<S::Error>,
     {
-        Counts::new(Law::Laplace { scale: exact::<Positive, _>(scale)? }, count, shift)
+        Counts::new(Law::Laplace { scale: exact::<Exact, _>(scale)? }, count, shift)
     }
 
     /// Counts with discrete Laplace noise on -bound, ..., bound.
     pub fn truncated_laplace<E>(epsilon: E, bound: u64, count: u64, shift: u64) -> Result<Self>
     where
-        E: TryInto<Positive>,
+        E: TryInto<Exact>,
         Error: From<E::Error>,
     {
-        Counts::new(Law::TruncatedLaplace { epsilon: exact::<Positive, _>(epsilon)?, bound }, count, shift)
+        Counts::new(Law::TruncatedLaplace { epsilon: exact::<Exact, _>(epsilon)?, bound }, count, shift)
     }
 
     /// Counts with discrete Gaussian noise on -bound, ..., bound.
@@ -97,20 +97,20 @@ impl Counts {
     /// Counts with staircase noise: stairs of `period` values that fall by exp(-epsilon), the first of `first` values on each side of 0.
     pub fn staircase<E>(epsilon: E, period: u64, first: u64, count: u64, shift: u64) -> Result<Self>
     where
-        E: TryInto<Positive>,
+        E: TryInto<Exact>,
         Error: From<E::Error>,
     {
-        let epsilon = exact::<Positive, _>(epsilon)?;
+        let epsilon = exact::<Exact, _>(epsilon)?;
         Counts::new(Law::Staircase { epsilon, period, first, changes: Changes::Exactly }, count, shift)
     }
 
     /// Answers of randomized response: the true one of `answers` with probability e^epsilon / (e^epsilon + answers - 1), else one of the others.
     pub fn randomized_response<E>(epsilon: E, answers: u64, count: u64) -> Result<Self>
     where
-        E: TryInto<Positive>,
+        E: TryInto<Exact>,
         Error: From<E::Error>,
     {
-        Counts::new(Law::RandomizedResponse { epsilon: exact::<Positive, _>(epsilon)?, answers }, count, 1)
+        Counts::new(Law::RandomizedResponse { epsilon: exact::<Exact, _>(epsilon)?, answers }, count, 1)
     }
 
     /// Counts with noise of finitely many masses.
@@ -136,10 +136,10 @@ impl Counts {
     /// Any mechanisms of bounded range epsilon, as the exponential mechanism.
     pub fn bounded_range<E>(epsilon: E, count: u64) -> Result<Self>
     where
-        E: TryInto<Positive>,
+        E: TryInto<Exact>,
         Error: From<E::Error>,
     {
-        Counts::new(Law::BoundedRange { epsilon: exact::<Positive, _>(epsilon)? }, count, 1)
+        Counts::new(Law::BoundedRange { epsilon: exact::<Exact, _>(epsilon)? }, count, 1)
     }
 
     /// Any epsilon-DP mechanisms.

@@ -133,10 +133,35 @@ parameter!(
     }
 );
 
-parameter!(
-    /// A parameter of a law of noise in its own unit, such as a scale or a rate, above 0. The law refuses what is out of its range.
-    Positive, "the parameter of a law", "a number above 0", |value| value > 0
-);
+/// An exact number whose range is stated where it is used, such as a parameter of a law in its own unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exact(Rational);
+
+impl From<Rational> for Exact {
+    fn from(number: Rational) -> Self {
+        Exact(number)
+    }
+}
+
+impl From<&Rational> for Exact {
+    fn from(number: &Rational) -> Self {
+        Exact(number.clone())
+    }
+}
+
+impl TryFrom<&str> for Exact {
+    type Error = Error;
+
+    fn try_from(text: &str) -> Result<Self> {
+        rational::parse(text).map(Exact)
+    }
+}
+
+impl From<Exact> for Rational {
+    fn from(number: Exact) -> Rational {
+        number.0
+    }
+}
 
 #[cfg(test)]
 mod tests {
