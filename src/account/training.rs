@@ -21,7 +21,7 @@ use crate::{
 pub enum Sample {
     /// Each with this probability.
     Rate(String),
-    /// In batches of so many records on average, of all records.
+    /// In batches of this size on average, of all records.
     Batches {
         /// The records of a batch on average.
         batch_size: String,

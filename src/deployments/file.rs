@@ -101,7 +101,7 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// What the registry's entry says of itself.
+    /// The status, date and authors that the registry's entry states.
     pub fn entry(&self) -> EntryFacts {
         let (status, date, authors) = (self.entry_status.clone(), self.entry_date.clone(), self.entry_authors.clone());
         EntryFacts { status, date, authors }

@@ -25,7 +25,7 @@ pub struct View {
     pub group: Option<Group>,
     /// Who printed the figures.
     pub printed_by: PrintedBy,
-    /// What the registry's entry says of itself.
+    /// The status, date and authors that the registry's entry states.
     pub entry: EntryFacts,
     /// Addresses: the entry at the commit that was read, and the sources.
     pub links: Vec<String>,

@@ -95,7 +95,7 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// What is described in a file of this hash, once and about all records.
+    /// A mechanism that a file of this hash describes, once and about all records.
     fn new(kind: Kind, name: String, place: String, sha256: Option<String>, spent: Spent) -> LedgerEntry {
         LedgerEntry {
             name,

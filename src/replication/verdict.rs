@@ -53,7 +53,7 @@ impl Verdict {
         Verdict::NotPrinted,
     ];
 
-    /// What a text can be where it is not simply wrong, by its name in files.
+    /// The kinds of remark on a text that is not simply wrong, by their names in files.
     pub const OF_EXPLAINED_FAULTS: [(&'static str, Verdict); 3] = [
         ("misprint", Verdict::Misprint),
         ("hypothesis-missing", Verdict::HypothesisMissing),

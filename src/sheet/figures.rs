@@ -155,7 +155,7 @@ pub fn margins(queries: &[QueryPart]) -> Result<Vec<Margin>> {
     of_laws(queries, |law| Margin::of_law(law, &Rational::from((19, 20))))
 }
 
-/// What follows from the law of each query, computed once for each law.
+/// The figures that follow from the law of each query, computed once for each law.
 fn of_laws<T: Clone + Send>(queries: &[QueryPart], of: impl Fn(&Law) -> Result<T> + Sync) -> Result<Vec<T>> {
     let mut laws: Vec<&Law> = queries.iter().map(|query| &query.counts.law).collect();
     laws.sort();

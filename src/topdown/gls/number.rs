@@ -27,7 +27,7 @@ pub trait Number:
     /// The variance of the noise of a count.
     type Variance: Clone + Debug + Send + Sync;
 
-    /// What equal variances have in common.
+    /// A key that equal variances share.
     type Key: Eq + Hash;
 
     /// A pivot below this fraction of its own diagonal entry is zero: the remainder is rounding error.
