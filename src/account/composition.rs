@@ -18,7 +18,7 @@ use crate::{
         evaluator::{DirectionsEvaluator, SampledEvaluator, SumEvaluator, UniformEvaluator},
         law::{Group, Law},
         parameter::Rho,
-        sampled::{Phase, SampledSum},
+        sampled::SampledSum,
         stop::Stop,
         sum::LossSum,
         uniform::UniformSum,
@@ -69,14 +69,18 @@ impl Composition {
     }
 
     fn of_counts(counts: Joined<Counts>) -> Result<Self> {
-        // First, because it names what samples are not composed with.
-        let sampled = sampled_sum(counts.iter())?.map(Arc::new);
         let terms =
             counts.iter().map(|counts| Group { law: counts.law.clone(), shift: counts.shift, copies: counts.count });
         let terms: Vec<Group> = terms.collect();
         let dominating = terms.iter().map(directions::dominating).collect::<Result<Vec<_>>>()?;
         let loss = Arc::new(LossSum::new(dominating.concat())?);
-        let directions = Directions::of_terms(&terms)?;
+        let (sampled, directions) = match samples(counts.iter()) {
+            None => (None, Directions::of_terms(&terms)?),
+            Some(samples) => match beside_samples(&terms)? {
+                Some(others) => (Some(Arc::new(samples.beside(others))), None),
+                None => (None, Some(Directions::beside(&terms, Some(&samples))?)),
+            },
+        };
         let is_exact = directions.is_some() || loss.groups().iter().all(|group| !group.law.is_listed());
         let down = |term: &Group| directions::group(term, Rounding::Down, Direction::Remove);
         let below = if is_exact { None } else { Some(Arc::new(LossSum::new(terms.iter().map(down))?)) };
@@ -115,17 +119,17 @@ impl Composition {
         self.loss.evaluator().until(&self.stop)
     }
 
-    /// The losses with Poisson sampling of the records; `None` where no noise is sampled.
+    /// The losses with Poisson sampling of the records; `None` where no noise is sampled, and beside pairs that are not symmetric.
     pub(crate) fn sampled(&self) -> Option<&SampledSum> {
         self.sampled.as_deref()
     }
 
     /// Whether some noise is on a Poisson sample of the records. [`Composition::rho`] is then that of the same noise without sampling, an upper bound.
     pub fn is_sampled(&self) -> bool {
-        self.sampled.is_some()
+        self.sampled.is_some() || self.directions.as_ref().is_some_and(|directions| directions.is_sampled())
     }
 
-    /// An evaluator of both directions of noise on Poisson samples, with the same stop signal; `None` where no noise is sampled.
+    /// An evaluator of both directions of noise on Poisson samples, with the same stop signal; `None` as in [`Composition::sampled`].
     pub(crate) fn sampled_evaluator(&self) -> Option<SampledEvaluator> {
         self.sampled().map(|sampled| SampledEvaluator::new(sampled.clone(), &self.stop))
     }
@@ -180,15 +184,11 @@ impl Composition {
 
     /// An error where the pair is not symmetric, for requests that are not supported for such pairs.
     pub(crate) fn check_symmetric(&self, what: &str) -> Result<()> {
-        match (&self.sampled, &self.directions) {
-            (Some(_), _) => Err(Error::unsuitable(format!(
-                "{what} of Poisson-sampled noise is not provided: its pair of hypotheses is not symmetric"
-            ))),
-            (None, Some(_)) => {
-                Err(Error::unsuitable(format!("{what} of a pair of hypotheses that is not symmetric is not provided")))
-            }
-            (None, None) => Ok(()),
-        }
+        let why = match self.is_sampled() {
+            true => "of Poisson-sampled noise is not provided: its pair of hypotheses is not symmetric",
+            false => "of a pair of hypotheses that is not symmetric is not provided",
+        };
+        if self.is_symmetric() { Ok(()) } else { Err(Error::unsuitable(format!("{what} {why}"))) }
     }
 
     /// Whether its losses have no common lattice, so that answers lie between those for two others.
@@ -289,15 +289,11 @@ impl Composition {
     /// For log-concave noise, such as Gaussian and Laplace, that is every shift times `size`. An error where no way is proven to be the worst, and if a shift
     /// exceeds its range.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
-        if size > 1 {
-            let why = "a group of records under Poisson sampling: each of them is sampled on its own, which is a mixture of several shifts";
-            self.refuse_sampled(why)?;
-        }
         self.derived(self.counts.iter().map(|counts| group::grouped(counts, size)).collect::<Result<Vec<_>>>()?)
     }
 
     fn refuse_sampled(&self, why: &str) -> Result<()> {
-        if self.sampled.is_some() { Err(Error::unsuitable(why)) } else { Ok(()) }
+        if self.is_sampled() { Err(Error::unsuitable(why)) } else { Ok(()) }
     }
 
     /// This composition released `times` times, each time with independent noise: every number of counts times `times`. An error for no
@@ -315,42 +311,29 @@ impl Composition {
     }
 }
 
-/// The losses of counts some of which see a Poisson sample; `None` where none does. An error for other noise than Gaussian beside them.
-fn sampled_sum<'a>(counts: impl Iterator<Item = &'a Counts> + Clone) -> Result<Option<SampledSum>> {
-    if counts.clone().all(|counts| !counts.law.is_sampled()) {
-        return Ok(None);
-    }
-    let (mut phases, mut rho, mut others) = (Vec::new(), Rational::new(), Vec::new());
-    for counts in counts {
+/// The losses of the counts that see a Poisson sample, and of continuous Gaussian noise; `None` where none does.
+fn samples<'a>(counts: impl Iterator<Item = &'a Counts>) -> Option<SampledSum> {
+    let (mut phases, mut rho) = (Vec::new(), Rational::new());
+    for counts in counts.filter(|counts| directions::is_in_samples(&counts.law)) {
         match &counts.law {
-            Law::SampledGaussian { rate, sigma2 } => phases.push(Phase {
-                rate: rate.clone(),
-                sigma2: sigma2 / Rational::from(counts.shift).square(),
-                steps: counts.count,
-            }),
-            Law::Gaussian { .. } => rho += counts.rho(),
-            law => others.push(Group { law: law.clone(), shift: counts.shift, copies: counts.count }),
+            Law::SampledGaussian { .. } => phases.extend(counts.phase()),
+            _ => rho += counts.rho(),
         }
     }
-    let samples = SampledSum::new(phases, rho);
-    if others.is_empty() {
-        return Ok(Some(samples));
-    }
-    let has_infinite = |group: &Group| LossSum::new([group.clone()]).map(|sum| sum.infinite_loss().is_some());
+    (!phases.is_empty()).then(|| SampledSum::new(phases, rho))
+}
+
+/// All other losses, where they are finite, exact and of symmetric pairs, so that both directions of samples have the same beside them.
+fn beside_samples(terms: &[Group]) -> Result<Option<UniformSum>> {
+    let others: Vec<Group> = terms.iter().filter(|term| !directions::is_in_samples(&term.law)).cloned().collect();
     // Losses that are uniform once they are tilted are finite, and of symmetric pairs.
-    for group in others.iter().filter(|group| group.law.uniform(group.shift).is_none()) {
-        if Directions::of_terms(std::slice::from_ref(group))?.is_some() || has_infinite(group)? {
-            let why = format!(
-                "{} beside Poisson-sampled noise: only noise whose pair of laws is symmetric, without outputs that only one of two neighbors can have, can be composed with it",
-                group.law.in_words()
-            );
-            return Err(Error::unsuitable(why));
+    for term in others.iter().filter(|term| term.law.uniform(term.shift).is_none()) {
+        let is_rounded = term.law.rounded(term.shift, Rounding::Up, Direction::Remove).is_some();
+        if is_rounded || !term.law.is_symmetric() || LossSum::new([term.clone()])?.infinite_loss().is_some() {
+            return Ok(None);
         }
     }
-    let beside = UniformSum::beside_samples(&others)?.ok_or_else(|| {
-        Error::unsuitable("losses on no lattice beside Poisson-sampled noise: they cannot be listed exactly")
-    })?;
-    Ok(Some(samples.beside(beside)))
+    UniformSum::collected(&others, Rounding::Up, Direction::Remove).map(Some)
 }
 
 #[cfg(test)]

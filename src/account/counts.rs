@@ -10,7 +10,7 @@ use super::free_rows;
 use crate::{
     error::{Error, Result},
     law::{Changes, Entry, Group},
-    loss::law::Law,
+    loss::{law::Law, sampled::Phase},
     numeric::rational,
 };
 
@@ -148,10 +148,20 @@ impl Counts {
         format!("{}, count {count}, shift {shift} {changes}, free rows {free_rows}", self.law.accounted())
     }
 
+    /// Steps on Poisson samples; `None` of other noise. Each record of a group is in a sample by itself.
+    pub(super) fn phase(&self) -> Option<Phase> {
+        let Law::SampledGaussian { rate, sigma2 } = &self.law else { return None };
+        let (one, records) = self.of_one_record();
+        let sigma2 = sigma2 / Rational::from(one).square();
+        Some(Phase { rate: rate.clone(), sigma2, steps: self.count, group: u32::try_from(records).unwrap_or(u32::MAX) })
+    }
+
     /// The largest change by one record, and how many records there are.
     fn of_one_record(&self) -> (u64, u64) {
         match self.changes {
-            Changes::UpTo { one } if self.law.has_alternatives() => (one, self.shift.div_ceil(one.max(1))),
+            Changes::UpTo { one } if self.law.has_alternatives() || self.law.is_sampled() => {
+                (one, self.shift.div_ceil(one.max(1)))
+            }
             _ => (self.shift, 1),
         }
     }
@@ -404,7 +414,12 @@ impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let (one, records) = self.of_one_record();
         let exactly = if self.changes == Changes::Exactly { "=" } else { "" };
-        write!(out, "{}x{}@{exactly}{one}", self.law, self.count / records)?;
+        // Where records share out their changes, all of them are counted.
+        let count = if self.law.has_alternatives() { self.count / records } else { self.count };
+        write!(out, "{}x{count}@{exactly}{one}", self.law)?;
+        if let Law::SampledGaussian { sigma2, .. } = &self.law {
+            write!(out, " (noise multiplier {})", rational::display_root(&(sigma2 / Rational::from(one).square())))?;
+        }
         if records > 1 { write!(out, " for groups of {records}") } else { Ok(()) }
     }
 }

@@ -11,10 +11,11 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    law::{Direction, Group, Rounding},
+    law::{Direction, Group, Law, Rounding},
     loss::{
-        evaluator::{DirectionsEvaluator, Evaluator, UniformEvaluator},
+        evaluator::{DirectionsEvaluator, Evaluator, SampledEvaluator, UniformEvaluator},
         infinite::InfiniteLoss,
+        sampled::SampledSum,
         stop::Stop,
         sum::LossSum,
         uniform::UniformSum,
@@ -25,10 +26,22 @@ use crate::{
 /// The losses of one direction, rounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OneWay {
+    direction: Direction,
+    /// The noise of samples without sampling.
     above: LossSum,
     below: LossSum,
-    /// Where some losses are uniform once they are tilted, as with continuous Laplace noise: that sum with all other losses rounded down, and up.
-    uniform: Option<[UniformSum; 2]>,
+    finite: Finite,
+}
+
+/// The finite losses that are not in a sum of listed losses, with all others rounded down, and up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Finite {
+    /// There are none.
+    Listed,
+    /// Some are uniform once they are tilted, as with continuous Laplace noise.
+    Uniform([UniformSum; 2]),
+    /// Some noise is on Poisson samples.
+    Sampled(Box<[SampledSum; 2]>),
 }
 
 /// Both directions of a composition.
@@ -42,6 +55,11 @@ pub(crate) struct Directions {
 
 /// All choices are evaluated where they are no more than this; else the same for all equal counts, and a bound on all others.
 const MOST_WAYS: usize = 24;
+
+/// Whether noise of this law is a part of the sum of samples: that on samples, and continuous Gaussian noise.
+pub(super) fn is_in_samples(law: &Law) -> bool {
+    matches!(law, Law::SampledGaussian { .. } | Law::Gaussian { .. })
+}
 
 /// The term of equal counts in one direction.
 pub(super) fn group(counts: &Group, rounding: Rounding, direction: Direction) -> Group {
@@ -61,35 +79,64 @@ pub(super) fn dominating(counts: &Group) -> Result<Vec<Group>> {
 }
 
 impl OneWay {
-    /// One direction of these terms, for the bound above and for that below.
-    fn new([above, below]: [&[Group]; 2], direction: Direction) -> Result<Self> {
+    /// One direction of these terms, for the bound above and for that below, beside samples.
+    fn new([above, below]: [&[Group]; 2], samples: Option<&SampledSum>, direction: Direction) -> Result<Self> {
         let sum = |terms: &[Group], rounding| LossSum::new(terms.iter().map(|term| group(term, rounding, direction)));
-        let uniform = |terms: &[Group], rounding| UniformSum::of_terms(terms, rounding, direction);
-        let uniform = uniform(below, Rounding::Down)?.zip(uniform(above, Rounding::Up)?);
-        let (above, below) = (sum(above, Rounding::Up)?, sum(below, Rounding::Down)?);
-        Ok(OneWay { above, below, uniform: uniform.map(|(below, above)| [below, above]) })
+        let finite = match samples {
+            Some(samples) => {
+                let beside = |terms: &[Group], rounding| -> Result<SampledSum> {
+                    let others: Vec<Group> = terms.iter().filter(|term| !is_in_samples(&term.law)).cloned().collect();
+                    Ok(samples.clone().beside(UniformSum::collected(&others, rounding, direction)?))
+                };
+                Finite::Sampled(Box::new([beside(below, Rounding::Down)?, beside(above, Rounding::Up)?]))
+            }
+            None => {
+                let uniform = |terms: &[Group], rounding| UniformSum::of_terms(terms, rounding, direction);
+                let both = uniform(below, Rounding::Down)?.zip(uniform(above, Rounding::Up)?);
+                both.map_or(Finite::Listed, |(below, above)| Finite::Uniform([below, above]))
+            }
+        };
+        Ok(OneWay { direction, above: sum(above, Rounding::Up)?, below: sum(below, Rounding::Down)?, finite })
     }
 
     fn evaluator(&self, stop: &Stop) -> Evaluator {
-        let of = |sum: &LossSum| sum.evaluator().until(stop);
-        let finite = |sum: Option<&LossSum>| match (&self.uniform, sum) {
-            (Some(both), _) => Evaluator::Uniform(Box::new(UniformEvaluator::new(
-                both.clone(),
-                [of(&self.below), of(&self.above)],
-                stop,
-            ))),
-            (None, Some(sum)) => Evaluator::Sum(Box::new(of(sum))),
-            (None, None) => {
-                Evaluator::Between(Box::new([&self.below, &self.above].map(|sum| Evaluator::Sum(Box::new(of(sum))))))
-            }
-        };
         let [least, most] = [&self.below, &self.above].map(LossSum::infinite_loss);
         if least == most {
-            return finite(None).beside(most);
+            return self.finite(stop).beside(most);
         }
         // Each end has the probability of its own pair: that of the larger one bounds nothing from below, and with it a finite loss is smaller.
-        let ends = [finite(Some(&self.below)).beside(least), finite(Some(&self.above)).beside(most)];
-        Evaluator::Between(Box::new(ends))
+        let [below, above] = self.finite_ends(stop);
+        Evaluator::Between(Box::new([below.beside(least), above.beside(most)]))
+    }
+
+    /// Of the finite losses.
+    fn finite(&self, stop: &Stop) -> Evaluator {
+        match &self.finite {
+            Finite::Uniform(both) => self.uniform(both, stop),
+            // Nothing was rounded.
+            Finite::Sampled(both) if both[0] == both[1] => self.sampled(&both[1], stop),
+            Finite::Sampled(_) | Finite::Listed => Evaluator::Between(Box::new(self.finite_ends(stop))),
+        }
+    }
+
+    /// Of the finite losses rounded down, and up.
+    fn finite_ends(&self, stop: &Stop) -> [Evaluator; 2] {
+        match &self.finite {
+            Finite::Uniform(both) => [self.uniform(both, stop), self.uniform(both, stop)],
+            Finite::Sampled(both) => both.each_ref().map(|sum| self.sampled(sum, stop)),
+            Finite::Listed => {
+                [&self.below, &self.above].map(|sum| Evaluator::Sum(Box::new(sum.evaluator().until(stop))))
+            }
+        }
+    }
+
+    fn sampled(&self, sum: &SampledSum, stop: &Stop) -> Evaluator {
+        Evaluator::Sampled(Box::new(SampledEvaluator::of_one(sum.clone(), self.direction, stop)))
+    }
+
+    fn uniform(&self, both: &[UniformSum; 2], stop: &Stop) -> Evaluator {
+        let rounded = [&self.below, &self.above].map(|sum| sum.evaluator().until(stop));
+        Evaluator::Uniform(Box::new(UniformEvaluator::new(both.clone(), rounded, stop)))
     }
 
     /// The outcomes of infinite loss, with the least and the largest probability that they may have.
@@ -100,9 +147,27 @@ impl OneWay {
 
     /// ln E[exp(s L)] for s > 0, with losses on no lattice rounded up.
     fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
-        match &self.uniform {
-            Some([_, above]) => above.ln_mgf(s, bits),
-            None => self.above.ln_mgf(s, bits),
+        match &self.finite {
+            Finite::Uniform([_, above]) => above.ln_mgf(s, bits),
+            Finite::Sampled(both) => both[1].ln_mgf_of(self.direction, s),
+            Finite::Listed => self.above.ln_mgf(s, bits),
+        }
+    }
+
+    /// The same in doubles, to a few digits; of samples that of a removed record, which is not smaller.
+    fn ln_mgf_approx(&self, s: f64) -> f64 {
+        match &self.finite {
+            Finite::Uniform([_, above]) => above.ln_mgf_approx(s),
+            Finite::Sampled(both) => both[1].ln_mgf_approx(s),
+            Finite::Listed => self.above.ln_mgf_approx(s),
+        }
+    }
+
+    /// Mean and standard deviation of the loss in doubles, for searches.
+    fn mean_and_deviation_approx(&self) -> (f64, f64) {
+        match &self.finite {
+            Finite::Sampled(both) => both[1].mean_and_deviation_approx(),
+            Finite::Uniform(_) | Finite::Listed => self.above.evaluator().mean_and_deviation_approx(),
         }
     }
 }
@@ -180,18 +245,25 @@ fn of_every_choice(terms: &[Group]) -> Result<Vec<Group>> {
 impl Directions {
     /// The directions of these counts; `None` where each of them is symmetric.
     pub(super) fn of_terms(terms: &[Group]) -> Result<Option<Arc<Self>>> {
-        if terms.iter().all(|term| term.law.is_symmetric()) {
-            return Ok(None);
-        }
+        if terms.iter().all(|term| term.law.is_symmetric()) { Ok(None) } else { Self::beside(terms, None).map(Some) }
+    }
+
+    /// The directions of all these counts, of which the noise on samples, and continuous Gaussian noise beside it, is given as a sum.
+    pub(super) fn beside(terms: &[Group], samples: Option<&SampledSum>) -> Result<Arc<Self>> {
         let both = |above: &[Group], below: &[Group]| -> Result<[OneWay; 2]> {
-            let [remove, add] = Direction::ALL.map(|direction| OneWay::new([above, below], direction));
+            let [remove, add] = Direction::ALL.map(|direction| OneWay::new([above, below], samples, direction));
             Ok([remove?, add?])
         };
         let ((above, are_all), (below, _)) = (choices(terms, Rounding::Up)?, choices(terms, Rounding::Down)?);
         let every = of_every_choice(terms)?;
         let dominating = if are_all { None } else { Some(both(&every, &every)?) };
         let ways = above.iter().zip(&below).map(|(above, below)| both(above, below)).collect::<Result<_>>()?;
-        Ok(Some(Arc::new(Directions { ways, dominating })))
+        Ok(Arc::new(Directions { ways, dominating }))
+    }
+
+    /// Whether some noise is on samples.
+    pub(super) fn is_sampled(&self) -> bool {
+        self.all().any(|one| matches!(one.finite, Finite::Sampled(_)))
     }
 
     pub(super) fn evaluator(&self, stop: &Stop) -> DirectionsEvaluator {
@@ -203,7 +275,7 @@ impl Directions {
                 Some(above) => Evaluator::Between(Box::new([largest, above[at].evaluator(stop)])),
             }
         };
-        let outline = self.ways[0][0].above.evaluator().mean_and_deviation_approx();
+        let outline = self.ways[0][0].mean_and_deviation_approx();
         DirectionsEvaluator::new([of_direction(0), of_direction(1)], outline, stop)
     }
 
@@ -244,11 +316,7 @@ impl Directions {
 
     /// The same in doubles, to a few digits.
     pub(super) fn ln_mgf_approx(&self, s: f64) -> f64 {
-        let of = |one: &OneWay| match &one.uniform {
-            Some([_, above]) => above.ln_mgf_approx(s),
-            None => one.above.ln_mgf_approx(s),
-        };
-        self.all().map(of).fold(0.0, f64::max)
+        self.all().map(|one| one.ln_mgf_approx(s)).fold(0.0, f64::max)
     }
 }
 
@@ -319,6 +387,66 @@ mod tests {
             let mass = key("discrete-laplace:1/2:40").infinite_loss().unwrap().mass(digits);
             assert!(mass.lower() <= truth.lower() && truth.upper() <= mass.upper(), "{digits}");
         }
+    }
+
+    /// Beside samples delta is the sum over the outcomes of the pair, each with the samples alone: in both directions, with outcomes that one neighbor alone can have.
+    #[test]
+    fn pairs_that_are_not_symmetric_stand_beside_samples() {
+        let samples = Composition::new([Counts::parse_sampled("0.1:gaussian:1x20").unwrap()]).unwrap();
+        let one = |direction: Direction, epsilon: f64| {
+            let epsilon = crate::account::Epsilon::new(crate::numeric::rational::from_f64(epsilon).unwrap()).unwrap();
+            let both = samples.delta_of_directions(&epsilon, 12).unwrap().unwrap();
+            direction.pick(both).value.approximate()
+        };
+        // Below zero: 1 - exp(x) + exp(x) times that of -x in the other direction.
+        let alone = |[own, other]: [Direction; 2], epsilon: f64| match epsilon >= 0.0 {
+            true => one(own, epsilon),
+            false => -libm::expm1(epsilon) + libm::exp(epsilon) * one(other, -epsilon),
+        };
+        let outcomes = [("1/2", "1/4"), ("1/4", "1/2"), ("1/4", "0"), ("0", "1/4")];
+        let masses = outcomes.map(|(p, q)| (parse(p).unwrap().to_f64(), parse(q).unwrap().to_f64()));
+        let beside = of_pair(&outcomes, 1).compose(&samples).unwrap();
+        assert!(beside.is_sampled() && !beside.is_symmetric());
+        for epsilon in ["0", "1/2", "2"].map(|epsilon| parse(epsilon).unwrap()) {
+            let both = beside.delta_of_directions(&crate::account::Epsilon::new(epsilon.clone()).unwrap(), 10);
+            let both = both.unwrap().unwrap();
+            for (way, value) in
+                [[Direction::Remove, Direction::Add], [Direction::Add, Direction::Remove]].iter().zip(both)
+            {
+                let each = masses.map(|(p, q)| way[0].pick([(p, q), (q, p)]));
+                let each = each.iter().map(|(p, q)| match *q > 0.0 && *p > 0.0 {
+                    true => p * alone(*way, epsilon.to_f64() - libm::log(p / q)),
+                    false => *p,
+                });
+                let own: f64 = each.sum();
+                let value = value.value;
+                assert!(value.is_tight(9) && (value.approximate() - own).abs() < 1e-8 * own, "{epsilon} {value} {own}");
+            }
+        }
+    }
+
+    /// Laws of every kind have an account beside samples, which is at most as private as each of both alone.
+    #[test]
+    fn every_law_composes_with_samples() {
+        let samples = Composition::new([Counts::parse_sampled("0.01:gaussian:1x100").unwrap()]).unwrap();
+        let delta: crate::account::Delta = "1e-5".parse().unwrap();
+        let alone = samples.epsilon(&delta, 6).unwrap().value;
+        for (law, text) in [
+            ("approximate", "0.1:1e-7"),
+            ("truncated-laplace", "1:20"),
+            ("truncated-gaussian", "10:30"),
+            ("staircase", "0.5:4:2@3"),
+            ("exponential", "0.1x3"),
+            ("randomized-response", "1:5x2"),
+        ] {
+            let other = Composition::new([Counts::parse(law, text).unwrap()]).unwrap();
+            let both = other.compose(&samples).unwrap().epsilon(&delta, 6).unwrap();
+            let other = other.epsilon(&delta, 6).unwrap().value;
+            assert!(both.met, "{law}: {}", both.value);
+            assert!(both.value.upper() >= alone.lower() && both.value.upper() >= other.lower(), "{law}");
+        }
+        let key = key("laplace:2:30").compose(&samples).unwrap().epsilon(&delta, 6).unwrap();
+        assert!(key.met && key.value.upper() >= alone.lower());
     }
 
     /// A pair whose only finite loss is below zero: delta is 1/3 at every epsilon, 5/9 for two of them.

@@ -28,6 +28,12 @@
 //! records share K n changes of counts: one that changes by c takes c / s of them, rounded up, at most K, and every such choice is one of K records with at most n counts
 //! each (fill the records in turn, count by count). All are compared ([`directions`](super::directions)).
 //!
+//! # Poisson samples
+//!
+//! Each record is in a sample by itself, so that a sum moves by as many as are in it: with the masses of Binomial(K, rate), and one record each in the same direction is the worst
+//! (Ganesh 2024, arXiv 2401.10294). Fewer records are more private: both hypotheses have a likelihood ratio that rises with the output, so that the best tests
+//! are its thresholds, and a sum that moves by more is beyond each of them more often.
+//!
 //! All else is refused.
 
 use rug::Rational;
@@ -38,6 +44,9 @@ use crate::{
     law::Law,
     numeric::{Enclosure, rational},
 };
+
+/// The largest group of records on Poisson samples: a moment has as many terms.
+const MOST_SAMPLED: u64 = 100;
 
 /// The counts of the worst way in which a group of `size` records shares out what each of them changes.
 pub(super) fn grouped(counts: &Counts, size: u64) -> Result<Counts> {
@@ -63,10 +72,11 @@ pub(super) fn grouped(counts: &Counts, size: u64) -> Result<Counts> {
             "a pair of hypotheses",
             "it is about one record; give the pair of outputs with the group and without it",
         )),
-        Law::SampledGaussian { .. } => Err(refused(
+        Law::SampledGaussian { .. } if size > MOST_SAMPLED => Err(refused(
             "Poisson-sampled noise",
-            "each of them is sampled by itself, which is a mixture of several shifts",
+            &format!("a group of up to {MOST_SAMPLED} records has an account; give a smaller one"),
         )),
+        Law::SampledGaussian { .. } => counts.all_moved_by(size),
         Law::Responses(_) | Law::Outcomes(_) => Err(refused("losses without a mechanism", "give the mechanism")),
     }
 }

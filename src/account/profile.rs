@@ -365,17 +365,19 @@ fn is_exactly_at_most(account: &(impl Account + ?Sized), delta: &Delta) -> bool 
 /// A bound on the total variation distance of steps on Poisson samples, and of continuous Gaussian noise beside them: the sum over all steps of rate times the distance
 /// of the noise. `None` for other noise.
 ///
-/// With probability rate a step is that of a record in the sample, else both laws are the same; and distances of independent outputs add up.
+/// With probability rate a step is that of a record in the sample, or of one of a group, else both laws are the same; and distances of independent outputs add up.
 fn distance_of_samples(samples: &Composition) -> Result<Option<Enclosure>> {
     const DIGITS: u32 = 15;
     let mut sum = Enclosure::double(0.0, 64);
     for counts in samples.counts() {
-        let (rate, sigma2) = match &counts.law {
-            Law::SampledGaussian { rate, sigma2 } => (rate.clone(), sigma2),
-            Law::Gaussian { sigma2 } => (Rational::from(1), sigma2),
-            _ => return Ok(None),
+        let (rate, rho) = match (counts.phase().map(|phase| phase.dominating()), &counts.law) {
+            (Some(phase), _) => (phase.rate, phase.sigma2.recip() / 2_u32),
+            (None, Law::Gaussian { sigma2 }) => {
+                (Rational::from(1), Rational::from(counts.shift).square() / sigma2 / 2_u32)
+            }
+            (None, _) => return Ok(None),
         };
-        let rho = Rho::new(Rational::from(counts.shift).square() / sigma2 / 2_u32)?;
+        let rho = Rho::new(rho)?;
         let distance = conversions::GaussianProfile::new(rho).delta(&Rational::new(), DIGITS);
         let steps = Enclosure::rational(&(rate * counts.count), 64);
         sum = sum.add(&distance.mul(&steps));

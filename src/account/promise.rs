@@ -338,20 +338,19 @@ pub(crate) fn tangent(alpha: &Rational, beta: &Rational) -> Result<(Enclosure, D
 
 /// The variance proxies of the Gaussian noise of a composition, each once, in increasing order. An error if there is no such noise.
 pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
-    let mut all: Vec<Rational> =
-        composition.counts().iter().filter_map(|counts| counts.law.sigma2().cloned()).collect();
+    let sigma2 = |law: &Law| match law {
+        Law::SampledGaussian { sigma2, .. } => Some(sigma2.clone()),
+        other => other.sigma2().cloned(),
+    };
+    let mut all: Vec<Rational> = composition.counts().iter().filter_map(|counts| sigma2(&counts.law)).collect();
     all.sort();
     all.dedup();
     if all.is_empty() { Err(without_sigma2()) } else { Ok(all) }
 }
 
-/// The smallest variance proxy of the Gaussian noise of a composition, on samples as well. An error if there is no such noise.
+/// The smallest of them.
 fn smallest_sigma2(composition: &Composition) -> Result<Rational> {
-    let sigma2 = |law: &Law| match law {
-        Law::SampledGaussian { sigma2, .. } => Some(sigma2.clone()),
-        other => other.sigma2().cloned(),
-    };
-    composition.counts().iter().filter_map(|counts| sigma2(&counts.law)).min().ok_or_else(without_sigma2)
+    Ok(variances(composition)?.swap_remove(0))
 }
 
 fn without_sigma2() -> Error {

@@ -175,6 +175,15 @@ impl<F: Field> Place<'_, F> {
     }
 }
 
+/// How many steps a node takes, at most: one for a short series, and a product, a sum and a phase of complex numbers for each term of another.
+pub(crate) fn steps(terms: usize) -> f64 {
+    1.0 + OF_A_PHASE * terms as f64
+}
+
+// A product and a sum of complex numbers, and a phase as well, as parts of a short series.
+const OF_A_POWER: f64 = 0.02;
+const OF_A_PHASE: f64 = 0.25;
+
 impl<F: Field> Factor<F> {
     /// The factor of `group` at Re s = c, where Im s advances by 2 pi `spacing` from node to node.
     pub(crate) fn new(
@@ -196,12 +205,9 @@ impl<F: Field> Factor<F> {
 
     /// How many steps one node takes, each of the price of a short series: more where there are many terms.
     pub(crate) fn steps(&self) -> f64 {
-        // A product and a sum of complex numbers, and a phase as well, as parts of a short series.
-        const OF_A_POWER: f64 = 0.02;
-        const OF_A_PHASE: f64 = 0.25;
         match &self.series {
             Series::Polynomial { weights, .. } => 1.0 + OF_A_POWER * weights.len() as f64,
-            Series::Terms { terms, .. } => 1.0 + OF_A_PHASE * terms.len() as f64,
+            Series::Terms { terms, .. } => steps(terms.len()),
             Series::Images { .. } | Series::Unit { .. } => 1.0,
         }
     }

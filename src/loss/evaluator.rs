@@ -215,7 +215,7 @@ impl Evaluator {
 
     /// Whether its second enclosures bound from below: those of noise on samples do not.
     pub(crate) fn has_second_lower_bounds(&self) -> bool {
-        !matches!(self, Evaluator::Sampled(_))
+        !matches!(self, Evaluator::Sampled(_)) && self.parts().iter().all(Evaluator::has_second_lower_bounds)
     }
 
     /// Whether some outcomes are possible for one of two neighbors only.

@@ -116,8 +116,13 @@ impl LossSum {
     /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
     pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
         let product = Product::<ComplexBall>::new(self, x, &Rational::new(), bits + 16).at(0).re().enclosure();
-        let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
-        self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
+        self.ln_scale(x, bits + 64).add(&product.ln())
+    }
+
+    /// ln of what the factors at Re s = x are relative to: E[exp(s L)] is that times their [`Product`] and exp(i t offset) at s = x + i t.
+    pub(crate) fn ln_scale(&self, x: &Rational, bits: u32) -> Enclosure {
+        let concentrated = Enclosure::rational(&self.concentrated(x), bits);
+        self.groups().iter().fold(concentrated, |sum, group| sum.add(&theta::ln_scale(group, x, bits)))
     }
 
     /// The same in doubles, to a few digits: for plots.
@@ -154,6 +159,11 @@ impl<F: Field> Product<F> {
     ) -> Self {
         let factors = vec![Factor::new(group, c, spacing, precision)];
         Product { factors, two_pi: F::Real::pi(precision).mul_int(2) }
+    }
+
+    /// How many steps one node of a sum takes, each of the price of a short series.
+    pub(crate) fn steps_of(sum: &LossSum) -> f64 {
+        sum.outlined().map(|group| theta::steps(group.one.map_or(0, |one| one.losses.len()))).sum()
     }
 
     /// The product at a node.

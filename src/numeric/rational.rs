@@ -105,6 +105,15 @@ pub(crate) fn from_f64(value: f64) -> Result<Rational> {
     Rational::from_f64(value).ok_or(Error::NotFinite { value })
 }
 
+/// The square root of a rational above 0 as text, exactly: a number, or sqrt(...) of one.
+pub(crate) fn display_root(square: &Rational) -> String {
+    let (numer, denom) = (square.numer(), square.denom());
+    match numer.is_perfect_square() && denom.is_perfect_square() {
+        true => display(&Rational::from((numer.clone().sqrt(), denom.clone().sqrt()))),
+        false => format!("sqrt({})", display(square)),
+    }
+}
+
 /// A rational as text: a decimal if it terminates within 40 digits, else the fraction.
 pub fn display(value: &Rational) -> String {
     const MOST_DIGITS: usize = 40;

@@ -196,6 +196,9 @@ impl Layout {
         if rows.iter().any(|row| row.variances.len() > 1) {
             page.text("A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n");
         }
+        if subject.total.is_sampled() {
+            page.text("On samples sigma2 is the square of the noise multiplier, which --noise-multiplier \"?\" finds on a grid of its own.\n");
+        }
         if rows.iter().any(|row| row.variances.is_empty()) {
             let decimals = self.decimals.unwrap_or(FACTOR_DECIMALS);
             page.text(format!(

@@ -40,6 +40,11 @@ impl SampledEvaluator {
         SampledEvaluator { sum, only: None, stop: stop.clone() }
     }
 
+    /// An evaluator of one direction of these losses.
+    pub(crate) fn of_one(sum: SampledSum, direction: Direction, stop: &Stop) -> Self {
+        SampledEvaluator { sum, only: Some(direction), stop: stop.clone() }
+    }
+
     /// An evaluator of each direction: where a record is removed, and where it is added.
     pub(crate) fn directions(&self) -> [SampledEvaluator; 2] {
         let of = |direction| SampledEvaluator { sum: self.sum.clone(), only: Some(direction), stop: self.stop.clone() };

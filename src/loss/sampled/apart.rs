@@ -79,6 +79,10 @@ impl SampledSum {
     /// Upper bounds on how often a step is taken for sampled and is not, without its probability, and the reverse, with its probability: both summed over all steps.
     fn errors(&self) -> Option<[UpperBound; 2]> {
         let mut sums = [(); 2].map(|()| UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)));
+        // Of a group there are more sums than two.
+        if self.phases.iter().any(|phase| phase.group > 1) {
+            return None;
+        }
         for phase in &self.phases {
             let threshold = threshold(phase)?;
             let steps = Enclosure::rational(&Rational::from(phase.steps), BITS);
@@ -265,6 +269,7 @@ mod tests {
             rate: parse(rate).unwrap(),
             sigma2: parse(sigma2).unwrap(),
             steps,
+            group: 1,
         };
         SampledSum::new(phases.iter().map(phase), parse(rho).unwrap())
     }

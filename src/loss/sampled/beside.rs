@@ -1,57 +1,120 @@
-//! Other noise beside samples: factors of every node, the same in both directions, because its pairs are symmetric.
+//! Other noise beside samples: factors of every node. Where its pairs are symmetric they are the same in both directions.
 //!
-//! The moment of a loss that is uniform once it is tilted has a closed form (see [`uniform`](crate::loss::uniform)). All other losses A are listed. The listed masses under the
-//! law tilted by c fall short of one by at most m, so that the sum of a contour falls short of the answer by at most
+//! The moment of a loss that is uniform once it is tilted has a closed form (see [`uniform`](crate::loss::uniform)). That of all other losses is the product of a contour of
+//! their own ([`Product`]), at heights that are rational multiples of 2 pi. The nodes here are not: each is closer than d to one, and there the moment differs by at most
 //!
 //! ```text
-//! m k M(c) exp(-c eps),    k = c^c / (c + 1)^(c + 1),    M the moment of everything:
+//! d E[|L| exp(c L)] <= d (M(c / 2) + M(3 c / 2)) 2 / (e c),     since |x| <= exp(|x| - 1) with x = c L / 2.
 //! ```
 //!
-//! for the other losses B, E[(1 - exp(y - B))_+] <= k M_B(c) exp(-c y), and each listed loss a has y = eps - a.
+//! # Where moments are small
+//!
+//! Along Re s = c one count of discrete Gaussian noise has the modulus (see [`theta`](crate::law::theta)), with b the angle t shift / sigma2 reduced to [-pi, pi],
+//!
+//! ```text
+//! |M(c + i t)| / M(c) <= exp(-sigma2 b^2 / 2) (1 + exp(-2 pi sigma2 (pi - |b|)) + y) / (1 - y),     y = 2 / (exp(2 pi^2 sigma2) - 1),
+//! ```
+//!
+//! because (b - 2 pi k)^2 - b^2 = 4 pi (pi k^2 - k b): the nearest image, and all others, which are at most exp(-2 pi^2 sigma2 k) each. Nodes where that is less than the error of a moment
+//! are not computed.
 
-use rug::Rational;
+use std::f64::consts::{PI, TAU};
 
-use super::arithmetic::{Arithmetic, Precision};
+use rug::{Float, Rational, float::Round};
+
+use super::{
+    arithmetic::{Arithmetic, Precision},
+    search::Course,
+};
 use crate::{
     error::Result,
+    law::{Group, Law},
     loss::{
         engine::machine,
-        uniform::{self, Part, UniformSum},
+        integrand::Product,
+        sum::LossSum,
+        uniform::{Part, UniformSum},
     },
     numeric::{Enclosure, field::Real, rational, upper_bound::UpperBound},
 };
 
 /// Bits of error bounds.
 const BITS: u32 = 64;
-/// Nodes from one exact angle to the next.
-const ANEW: usize = 64;
 
-/// The price of the factors of a node in seconds; infinite where too many losses are to be listed.
-pub(super) fn price(sum: &UniformSum, c: f64, ln_small: f64) -> f64 {
-    let listed = sum.others.as_ref().map_or(1.0, |others| uniform::predicted(others, c, cut(ln_small)));
-    listed * machine::PER_UNIFORM_PRODUCT + sum.parts.len() as f64 * machine::PER_UNIFORM_FACTOR
+/// The price of the factors of a node in seconds, on average.
+pub(super) fn price(sum: &UniformSum, course: &Course) -> f64 {
+    let falls = Fall::all(sum);
+    let others = sum.others.as_ref().map_or(0.0, Product::<num_complex::Complex64>::steps_of);
+    let factors = (sum.parts.len() as f64 + others) * machine::PER_UNIFORM_FACTOR;
+    share(&falls, course) * factors + falls.len() as f64 * machine::PER_WINDOW
 }
 
-/// The bits to which losses are listed, for an error of about exp(ln_small) of the moment.
-fn cut(ln_small: f64) -> u32 {
-    const GUARD: f64 = 16.0;
-    (-ln_small / std::f64::consts::LN_2 + GUARD).clamp(GUARD, 1e5) as u32
+/// How far the moments of equal counts of discrete Gaussian noise fall along a line, in doubles.
+struct Fall {
+    /// The angle of a height, in full turns.
+    turns: f64,
+    sigma2: f64,
+    copies: f64,
+    /// y.
+    images: f64,
+}
+
+impl Fall {
+    /// Of each law whose images are few.
+    fn all(sum: &UniformSum) -> Vec<Fall> {
+        /// From here on y is below 10^-3.
+        const LEAST_SIGMA2: f64 = 0.4;
+        let groups = sum.others.as_ref().map_or(&[][..], LossSum::groups);
+        let of = |group: &Group| match &group.law {
+            Law::DiscreteGaussian { sigma2 } if sigma2.to_f64() >= LEAST_SIGMA2 => {
+                let sigma2 = sigma2.to_f64();
+                let images = 2.0 / libm::expm1(2.0 * PI * PI * sigma2);
+                Some(Fall { turns: group.shift as f64 / (TAU * sigma2), sigma2, copies: group.copies as f64, images })
+            }
+            _ => None,
+        };
+        groups.iter().filter_map(of).collect()
+    }
+
+    /// Upper bound on ln |M(c + i t)| / M(c).
+    fn ln_above(&self, t: f64) -> f64 {
+        let turns = self.turns * t;
+        // Each number is rounded by less than this.
+        let b = (TAU * (turns - turns.round()).abs() - 1e-12 * (1.0 + turns.abs())).max(0.0);
+        let nearest = libm::exp(-TAU * self.sigma2 * (PI - b).max(0.0) * (1.0 - 1e-9));
+        // -ln(1 - y) <= 2 y
+        let more = libm::log1p(nearest + self.images) + 2.0 * self.images;
+        self.copies * (more * (1.0 + 1e-9) - self.sigma2 * b * b / 2.0 * (1.0 - 1e-9))
+    }
+}
+
+/// The share of nodes whose moments are computed.
+fn share(falls: &[Fall], course: &Course) -> f64 {
+    const TRIED: i64 = 997;
+    let apart = (course.nodes / TRIED).max(1);
+    let is_large = |k: &i64| ln_above(falls, course.h * *k as f64) > course.ln_small;
+    let tried = || (0..=course.nodes).step_by(apart as usize);
+    tried().filter(is_large).count() as f64 / tried().count() as f64
+}
+
+fn ln_above(falls: &[Fall], t: f64) -> f64 {
+    falls.iter().map(|fall| fall.ln_above(t)).sum()
 }
 
 /// The factors of all nodes with Re s = c.
 pub(super) struct Factors<'a> {
     c: Rational,
     parts: Vec<Factor<'a>>,
-    /// The distances of the listed losses from the first, and their masses times exp(c distance).
-    listed: Vec<(Rational, Enclosure)>,
-    /// The sum of the largest uniform losses and the first listed one.
+    others: Option<&'a LossSum>,
+    falls: Vec<Fall>,
+    /// ln of what the moments of other losses are relative to.
+    ln_scale_of_others: Enclosure,
+    /// The sum of the largest uniform losses and the offset of the others.
     reach: Rational,
     /// ln of what the factors are relative to.
     pub(super) ln_scale: Enclosure,
     /// Upper bound on the moduli of all factors together: they are largest at Im s = 0.
     pub(super) most: UpperBound,
-    /// m k.
-    pub(super) missing: UpperBound,
 }
 
 /// Equal uniform losses, with a norm for which their factor is about 1 at Im s = 0.
@@ -61,35 +124,24 @@ struct Factor<'a> {
 }
 
 impl<'a> Factors<'a> {
-    /// For an error of about exp(ln_small) of the moment.
-    pub(super) fn new(sum: &'a UniformSum, c: &Rational, ln_small: f64, bits: u32) -> Result<Self> {
+    pub(super) fn new(sum: &'a UniformSum, c: &Rational, bits: u32) -> Result<Self> {
         let at = c.to_f64();
         let norm = |part: &'a Part| -> Result<Factor<'a>> {
             let ln = at * part.one.largest.to_f64() - part.ln_mgf_approx(at) / part.copies as f64;
             Ok(Factor { part, norm: rational::from_f64(libm::exp(ln))? })
         };
         let parts = sum.parts.iter().map(norm).collect::<Result<Vec<_>>>()?;
-        let (losses, missing) = match &sum.others {
-            None => (
-                vec![(Rational::new(), Enclosure::double(1.0, bits))],
-                UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)),
-            ),
-            Some(others) => uniform::listed(others, c, cut(ln_small), bits)?,
-        };
-        let first = losses.first().map(|(loss, _)| loss.clone()).unwrap_or_default();
-        let weighted = |(loss, p): (Rational, Enclosure)| {
-            let away = Rational::from(&loss - &first);
-            let weight = p.mul(&Enclosure::rational(&Rational::from(c * &away), bits).exp());
-            (away, weight)
-        };
-        let listed: Vec<(Rational, Enclosure)> = losses.into_iter().map(weighted).collect();
-        let own = parts.iter().map(|factor| Rational::from(&factor.part.one.largest * factor.part.copies));
-        let reach = own.fold(first, |sum, loss| sum + loss);
+        let others = sum.others.as_ref();
+        let ln_scale_of_others = others.map_or_else(|| Enclosure::double(0.0, bits), |others| others.ln_scale(c, bits));
         let real = |x: &Rational, bits| Enclosure::rational(x, bits);
-        let mut ln_scale = real(&Rational::from(c * &reach), bits);
-        // |M(c + i t)| <= M(c), for the listed losses and for each part.
-        let zero = || UpperBound::of_enclosure(&Enclosure::double(0.0, BITS));
-        let mut most = listed.iter().fold(zero(), |sum, (_, weight)| sum.add(&UpperBound::of_enclosure(weight)));
+        let own = || parts.iter().map(|factor| Rational::from(&factor.part.one.largest * factor.part.copies));
+        let largest = own().fold(Rational::new(), |sum, loss| sum + loss);
+        let mut ln_scale = ln_scale_of_others.add(&real(&Rational::from(c * &largest), bits));
+        // |M(c + i t)| <= M(c), for the other losses and for each part.
+        let mut most = match others {
+            Some(others) => UpperBound::exp(&others.ln_mgf(c, bits).sub(&ln_scale_of_others)),
+            None => UpperBound::of_enclosure(&Enclosure::double(1.0, BITS)),
+        };
         for Factor { part, norm } in &parts {
             let copies = Rational::from(part.copies);
             let ln_norm = real(norm, bits).ln().mul(&real(&copies, bits));
@@ -97,37 +149,70 @@ impl<'a> Factors<'a> {
             most = most.mul(&UpperBound::exp(&part.ln_mgf(c, BITS).sub(&to_largest).add(&ln_norm)));
             ln_scale = ln_scale.sub(&ln_norm);
         }
-        let power = |x: &Rational| real(x, BITS).ln().mul(&real(x, BITS));
-        let factor = UpperBound::exp(&power(c).sub(&power(&Rational::from(c + 1_u32))));
-        Ok(Factors { c: c.clone(), parts, listed, reach, ln_scale, most, missing: missing.mul(&factor) })
+        let reach = others.map_or(largest.clone(), |others| largest + others.offset());
+        Ok(Factors { c: c.clone(), parts, others, falls: Fall::all(sum), ln_scale_of_others, reach, ln_scale, most })
     }
 
-    /// Multiplies terms at the heights k h by the factors there, relative to the scale.
-    pub(super) fn multiply<F: Arithmetic>(&self, terms: &mut [F], h: f64, precision: Precision<F>) -> Result<()> {
-        let step = rational::from_f64(h)?;
+    /// Multiplies terms at the nodes of a course by the factors there, relative to the scale.
+    pub(super) fn multiply<F: Arithmetic>(
+        &self,
+        terms: &mut [F],
+        course: &Course,
+        precision: Precision<F>,
+    ) -> Result<()> {
+        let step = rational::from_f64(course.h)?;
+        let ln_most = self.ln_most();
         let number = |x: &Rational| F::Real::rational(x, precision);
-        let cis = |x: Rational| F::cis(&number(&x));
-        let turns: Vec<F> = self.listed.iter().map(|(away, _)| cis(Rational::from(&step * away))).collect();
-        let mut listed: Vec<F> = Vec::new();
+        let others = self.others.map(|others| self.product::<F>(others, &step, terms.len(), precision));
+        let none = F::new(number(&Rational::new()), number(&Rational::new()));
         for (k, term) in terms.iter_mut().enumerate() {
-            let t = Rational::from(&step * k as u64);
-            if k % ANEW == 0 {
-                let anew = |(away, weight): &(Rational, Enclosure)| {
-                    cis(Rational::from(&t * away)).scale(&F::real(weight, precision))
-                };
-                listed = self.listed.iter().map(anew).collect();
+            let ln_above = ln_above(&self.falls, course.h * k as f64);
+            if ln_above <= course.ln_small {
+                *term = term.mul(&none.clone().with_error(ln_above + ln_most));
+                continue;
             }
-            let mut product = term.mul(&cis(Rational::from(&t * &self.reach)));
+            let t = Rational::from(&step * k as u64);
+            let mut product = term.mul(&F::cis(&number(&Rational::from(&t * &self.reach))));
             for factor in &self.parts {
                 product = product.mul(&factor.at::<F>(&self.c, &t, precision));
             }
-            if let Some(sum) = listed.iter().cloned().reduce(|sum, one| sum.add(&one)) {
-                product = product.mul(&sum);
+            if let Some((others, ln_error)) = &others {
+                product = product.mul(&others.at(k as i64).with_error(*ln_error));
             }
             *term = product;
-            listed.iter_mut().zip(&turns).for_each(|(state, turn)| *state = state.mul(turn));
         }
         Ok(())
+    }
+
+    /// Upper bound on ln of the moduli of all factors together.
+    fn ln_most(&self) -> f64 {
+        let most = self.most.clone().into_float();
+        Float::with_val_round(BITS, most.ln_ref(), Round::Up).0.to_f64_round(Round::Up)
+    }
+
+    /// The moments of other losses at heights close to those of the nodes, and an upper bound on ln of how much they differ from the moments there.
+    fn product<F: Arithmetic>(
+        &self,
+        others: &LossSum,
+        step: &Rational,
+        count: usize,
+        precision: Precision<F>,
+    ) -> (Product<F>, f64) {
+        /// Bits beyond those of the moments.
+        const GUARD: u32 = 192;
+        let bits = F::working_bits(precision) + GUARD;
+        let two_pi = Enclosure::pi(bits).times_power_of_two(1);
+        let spacing = Enclosure::rational(step, bits).div(&two_pi).lower_rational().unwrap_or_default();
+        let away = two_pi.mul(&Enclosure::rational(&spacing, bits)).sub(&Enclosure::rational(step, bits));
+        let away = away.max(&away.clone().negate()).mul(&Enclosure::rational(&Rational::from(count as u64), BITS));
+        let relative = |c: Rational| UpperBound::exp(&others.ln_mgf(&c, BITS).sub(&self.ln_scale_of_others));
+        let moments = relative(Rational::from(&self.c / 2_u32)).add(&relative(Rational::from(&self.c * 3_u32) / 2_u32));
+        // 2 / (e c)
+        let e = Enclosure::double(1.0, BITS).exp();
+        let slope = Enclosure::rational(&(Rational::from(2) / &self.c), BITS).div(&e);
+        let error = UpperBound::of_enclosure(&away.mul(&slope)).mul(&moments).into_float();
+        let ln_error = Float::with_val_round(BITS, error.ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+        (Product::new(others, &self.c, &spacing, precision), ln_error)
     }
 }
 
@@ -158,7 +243,7 @@ impl Factor<'_> {
 mod tests {
     use super::*;
     use crate::{
-        law::{Group, Law},
+        law::Rounding,
         loss::{
             sampled::{Direction, Phase, SampledSum, Side},
             stop::Stop,
@@ -167,7 +252,7 @@ mod tests {
     };
 
     fn samples() -> SampledSum {
-        let phase = Phase { rate: Rational::from((1, 10)), sigma2: Rational::from(1), steps: 20 };
+        let phase = Phase { rate: Rational::from((1, 10)), sigma2: Rational::from(1), steps: 20, group: 1 };
         SampledSum::new([phase], Rational::from((1, 50)))
     }
 
@@ -188,7 +273,7 @@ mod tests {
     fn beside(terms: &[(Law, u64)]) -> SampledSum {
         let group = |(law, copies): &(Law, u64)| Group { law: law.clone(), shift: 1, copies: *copies };
         let terms: Vec<Group> = terms.iter().map(group).collect();
-        samples().beside(UniformSum::beside_samples(&terms).unwrap().unwrap())
+        samples().beside(UniformSum::collected(&terms, Rounding::Up, Direction::Remove).unwrap())
     }
 
     /// Against the sum over the losses of the other noise, each with the samples alone.
@@ -221,6 +306,41 @@ mod tests {
         let losses: Vec<(f64, f64)> =
             (-14..=16).map(|y| (f64::from(2 * y - 1) / (2.0 * sigma2), mass(y) / total)).collect();
         agrees(&beside(&[(Law::DiscreteGaussian { sigma2: Rational::from(2) }, 1)]), &losses);
+    }
+
+    /// Two laws with losses on no common short lattice, several copies each: all pairs of sums, which no list of 2 10^4 losses holds to 12 digits.
+    #[test]
+    fn counts_of_two_laws_beside_samples_are_mixtures() {
+        // The sum of n outputs around 0 has the mass of their convolution; the loss is (2 y + n) / (2 sigma2) for the sum y of the noise.
+        let losses = |sigma2: f64, copies: usize| -> Vec<(f64, f64)> {
+            const REACH: i32 = 30;
+            let one: Vec<f64> = (-REACH..=REACH).map(|x| libm::exp(-f64::from(x).powi(2) / (2.0 * sigma2))).collect();
+            let total: f64 = one.iter().sum();
+            let mut sum = vec![1.0];
+            for _ in 0..copies {
+                let mut next = vec![0.0; sum.len() + one.len() - 1];
+                for (i, p) in sum.iter().enumerate() {
+                    one.iter().enumerate().for_each(|(j, q)| next[i + j] += p * q / total);
+                }
+                sum = next;
+            }
+            let center = (sum.len() / 2) as f64;
+            let loss = |k: usize| (2.0 * (k as f64 - center) + copies as f64) / (2.0 * sigma2);
+            sum.iter().enumerate().map(|(k, p)| (loss(k), *p)).filter(|(_, p)| *p > 1e-14).collect()
+        };
+        let (first, second) = (losses(3.0, 2), losses(7.0, 3));
+        let each = first.iter().flat_map(|(a, p)| second.iter().map(move |(b, q)| (a + b, p * q)));
+        let all: Vec<(f64, f64)> = each.filter(|(_, p)| *p > 1e-10).collect();
+        let law = |sigma2: u32| Law::DiscreteGaussian { sigma2: Rational::from(sigma2) };
+        let sum = beside(&[(law(3), 2), (law(7), 3)]);
+        let epsilon = parse("3/2").unwrap();
+        for direction in [Direction::Remove, Direction::Add] {
+            let value = delta(&sum, direction, &epsilon, 12);
+            assert!(value.is_tight(11), "{value:?}");
+            let each = all.iter().map(|(loss, p)| p * alone(direction, 1.5 - loss));
+            let other: f64 = each.sum();
+            assert!((value.approximate() - other).abs() < 1e-7, "{direction:?}: {value:?} {other}");
+        }
     }
 
     /// Continuous Laplace noise of scale 2: atoms at both ends, and the density exp((l - 1/2) / 2) / 4 between, by Simpson's rule.

@@ -172,7 +172,7 @@ mod tests {
     };
 
     fn phase(rate: &str, sigma2: &str, steps: u64) -> Phase {
-        Phase { rate: parse(rate).unwrap(), sigma2: parse(sigma2).unwrap(), steps }
+        Phase { rate: parse(rate).unwrap(), sigma2: parse(sigma2).unwrap(), steps, group: 1 }
     }
 
     /// Never below what a contour or the closed form of one step encloses, and for rare samples at most twice that within a few deviations.

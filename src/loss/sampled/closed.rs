@@ -1,11 +1,11 @@
 //! One sampled step, no sampling, and losses that end before epsilon: no integral is needed.
 
-use rug::{Float, Rational};
+use rug::{Float, Rational, ops::Pow};
 
-use super::{Direction, sum::SampledSum};
+use super::{Direction, Phase, phase::Ratio, sum::SampledSum};
 use crate::{
     loss::gaussian,
-    numeric::{Enclosure, precision},
+    numeric::{Enclosure, halving::bisect, precision, rational},
 };
 
 /// The hockey stick where it has a closed form.
@@ -30,10 +30,11 @@ pub(super) fn hockey_stick(
     if sum.rho != 0 {
         return None;
     }
-    // An added record has losses below n ln(1 / (1 - g)): none is as large from there on.
+    // An added record has losses below n ln(1 / (1 - g)), a group K times these: none is as large from there on.
     if direction == Direction::Add {
         let left = sum.phases.iter().fold(real(epsilon), |left, phase| {
-            left.add(&one.sub(&real(&phase.rate)).ln().mul(&real(&Rational::from(phase.steps))))
+            let steps = Rational::from(phase.steps) * phase.group;
+            left.add(&one.sub(&real(&phase.rate)).ln().mul(&real(&steps)))
         });
         if *left.lower() >= 0 {
             return Some(Enclosure::double(0.0, bits));
@@ -42,6 +43,9 @@ pub(super) fn hockey_stick(
     let [phase] = &sum.phases[..] else { return None };
     if phase.steps != 1 {
         return None;
+    }
+    if phase.group > 1 {
+        return of_group(phase, direction, epsilon, bits);
     }
     let rate = real(&phase.rate);
     let rho = Rational::from(2 * &phase.sigma2).recip();
@@ -63,4 +67,49 @@ pub(super) fn hockey_stick(
     let (low, high) = (end(order.lower())?, end(order.upper())?);
     let at = |order: &Rational| gaussian::hockey_stick(&rho, order, digits + 3);
     Some(factor.mul(&at(&high).hull(&at(&low))).clamp(0.0, 1.0))
+}
+
+/// One step of a group. The ratio r rises with the output, so that the best event is a threshold x with r(x) = exp(eps), or the outputs below one with r(x) = exp(-eps).
+///
+/// Every threshold bounds from below. With r(a) <= exp(eps) <= r(b) the best one is between a and b, so that its value is at most M(x > a) - exp(eps) Q(x > b).
+fn of_group(phase: &Phase, direction: Direction, epsilon: &Rational, bits: u32) -> Option<Enclosure> {
+    let real = |x: &Rational| Enclosure::rational(x, bits);
+    let (exp, s2) = (real(epsilon).exp(), phase.sigma2.to_f64());
+    let order = direction.pick([epsilon.to_f64(), -epsilon.to_f64()]);
+    let ratio = Ratio::new(phase);
+    // u = (x - 1/2) / s2
+    let is_low = |x: f64| ratio.ln((x - 0.5) / s2) < order;
+    let reach = 60.0 * s2.sqrt() + 2.0 * s2 * epsilon.to_f64() + phase.turns();
+    let [low, high] = bisect([-reach, reach], 80, is_low);
+    let slack = 1e-13 * (1.0 + low.abs());
+    let [a, b] = [low - slack, high + slack].map(rational::from_f64);
+    let (a, b) = (a.ok()?, b.ok()?);
+    // The bracket holds the place, by enclosures of r.
+    let target = real(&direction.pick([epsilon.clone(), Rational::from(-epsilon)])).exp();
+    let at = |x: &Rational| phase.ratio(&real(&(Rational::from(x - Rational::from((1, 2))) / &phase.sigma2)), bits);
+    if *at(&a).upper() > *target.lower() || *at(&b).lower() < *target.upper() {
+        return None;
+    }
+    // P[N(0, s2) > x]
+    let width = real(&Rational::from(&phase.sigma2 * 2_u32)).sqrt();
+    let above = |x: &Rational| real(x).div(&width).erfc().times_power_of_two(-1);
+    let side = |x: Rational| direction.pick([above(&x), above(&-x)]);
+    // The mixture: with the probability of each number of records that are in the sample.
+    let mixture = |x: &Rational| {
+        let (rate, rest) = (&phase.rate, Rational::from(1 - &phase.rate));
+        let mut weight = Rational::from((&rest).pow(phase.group));
+        let mut sum = Enclosure::double(0.0, bits);
+        for j in 0..=phase.group {
+            sum = sum.add(&real(&weight).mul(&side(Rational::from(x - j))));
+            weight *= Rational::from((phase.group - j, j + 1)) * Rational::from(rate / &rest);
+        }
+        sum
+    };
+    let noise = |x: &Rational| side(x.clone());
+    let (most, least) = match direction {
+        Direction::Remove => (mixture(&a).sub(&exp.mul(&noise(&b))), mixture(&a).sub(&exp.mul(&noise(&a)))),
+        // Events below a threshold: the larger one has the larger probability.
+        Direction::Add => (noise(&b).sub(&exp.mul(&mixture(&a))), noise(&a).sub(&exp.mul(&mixture(&a)))),
+    };
+    Some(Enclosure::new(least.lower().clone(), most.upper().clone()).clamp(0.0, 1.0))
 }

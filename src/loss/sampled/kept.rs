@@ -76,8 +76,6 @@ pub(super) struct Along {
     pub(super) terms: Terms,
     /// Upper bound on the modulus beyond the last node, relative to that scale, times 1 / (pi T).
     pub(super) beyond: UpperBound,
-    /// Upper bound on what the sum lacks because of losses that were not listed, relative to M(c) exp(-c eps).
-    pub(super) missing: UpperBound,
 }
 
 #[derive(Debug)]
@@ -188,15 +186,14 @@ impl Moments<'_> {
             self.multiply(&mut products, (strand, plan, *ln_above), &p, (precision, bits, length))?;
         }
         let mut all = self.with_kernel(products, &c, precision);
-        let (mut beyond, mut missing) =
-            (self.beyond(&p, &lines)?, UpperBound::of_enclosure(&Enclosure::double(0.0, BITS)));
+        let mut beyond = self.beyond(&p, &lines)?;
         if let Some(beside) = &self.sum.beside {
-            let factors = Factors::new(beside, &c, self.course.ln_small, bits)?;
-            factors.multiply(&mut all, self.course.h, precision)?;
+            let factors = Factors::new(beside, &c, bits)?;
+            factors.multiply(&mut all, &self.course, precision)?;
             ln_scale = ln_scale.add(&factors.ln_scale);
-            (beyond, missing) = (beyond.mul(&factors.most), factors.missing);
+            beyond = beyond.mul(&factors.most);
         }
-        Ok(Along { ln_scale, terms: terms(all), beyond, missing })
+        Ok(Along { ln_scale, terms: terms(all), beyond })
     }
 
     /// Multiplies the products at all nodes by the moments of a strand.

@@ -23,6 +23,7 @@ use rug::{Float, Rational, float::Round};
 use super::{
     Phase, Strand,
     arithmetic::{Arithmetic, Precision, exact, exp, im},
+    phase::Ratio,
     table::Table,
 };
 use crate::{
@@ -68,21 +69,17 @@ impl Grid {
     /// later.
     fn choose_by(strand: &Strand, p: f64, ln_above: f64, [theta, half_width]: [f64; 2], ln_target: f64) -> Grid {
         let (s2, most, g) = (strand.least.sigma2.to_f64(), strand.most.to_f64(), strand.rate().to_f64());
-        let edge = theta + half_width;
-        let ln_b = edge * edge * most / 2.0 + p.min(0.0) * libm::log(libm::cos(edge / 2.0)) + ln_above;
+        let (edge, turns, ratio) = (theta + half_width, strand.least.turns(), Ratio::new(&strand.least));
+        let ln_b = edge * edge * most / 2.0 + p.min(0.0) * libm::log(libm::cos(turns * edge / 2.0)) + ln_above;
         let step = std::f64::consts::TAU * half_width / (ln_b - ln_target + 1.5).max(3.0);
-        let growth = p.min(0.0) * (libm::log1p(-g) + libm::log(libm::cos(theta / 2.0)));
+        let growth = p.min(0.0) * (turns * libm::log1p(-g) + libm::log(libm::cos(turns * theta / 2.0)));
         let reach = theta * theta * most / 2.0 - ln_target + 3.0;
         let left = (2.0 * (reach + growth).max(1.0) / s2).sqrt();
         let mut right = left;
         if p > 0.0 {
             // From the far end inwards, while the terms stay negligible.
-            let ln_term = |from: f64, to: f64| {
-                let loss = to - 1.0 / (2.0 * s2);
-                let ln_r = if loss > 600.0 { libm::log(g) + loss } else { libm::log1p(g * libm::expm1(loss)) };
-                reach - from * from * s2 / 2.0 + p * ln_r
-            };
-            right = far_end(p, s2).max(left);
+            let ln_term = |from: f64, to: f64| reach - from * from * s2 / 2.0 + p * ratio.ln(to - 1.0 / (2.0 * s2));
+            right = far_end(p * turns, s2).max(left);
             while right > 1e-3 * left && ln_term(right / GROWTH, right) < -6.0 {
                 right /= GROWTH;
             }
@@ -100,6 +97,12 @@ impl Grid {
         let double = |x: f64| Enclosure::double(x, BITS);
         let (one, half) = (double(1.0), double(0.5));
         let (s2, rate) = (strand.sigma2(BITS), real(strand.rate()));
+        // Arguments of r are at most K times those of the line: there is no zero between both edges.
+        let turns = strand.least.turns();
+        if turns * (self.theta + self.half_width) > 3.14 {
+            return Err(Error::NotFinite { value: self.theta });
+        }
+        let (group, half_turns) = (double(turns), double(turns / 2.0));
         let norm = double(ln_norm).negate().exp();
         let theta = double(self.theta);
         let is_negative = *p < 0;
@@ -108,7 +111,7 @@ impl Grid {
         let ln_cos = |angle: &Enclosure| edge_cos(angle).ln();
         let mut ln_b = edge.mul(&edge).mul(&s2).mul(&half);
         if is_negative {
-            ln_b = ln_b.add(&real(p).mul(&ln_cos(&edge.mul(&half))));
+            ln_b = ln_b.add(&real(p).mul(&ln_cos(&edge.mul(&half_turns))));
         }
         let periods = Enclosure::pi(BITS).mul(&double(2.0 * self.half_width)).div(&double(self.step));
         let rule = UpperBound::exp(&ln_b.add(&double(ln_above)))
@@ -116,15 +119,15 @@ impl Grid {
             .mul(&UpperBound::of_enclosure(&double(2.0)));
         // Beyond the last nodes the terms are below exp(u(v)) with u(v) = (theta^2 - v^2) s2 / 2 + growth, and fall geometrically.
         let growth = match is_negative {
-            // r >= 1 - g, and |r| >= cos(theta / 2) r.
-            true => real(p).mul(&one.sub(&rate).ln().add(&ln_cos(&theta.mul(&half)))),
+            // r >= (1 - g)^K, and |r| >= cos(K theta / 2) r.
+            true => real(p).mul(&one.sub(&rate).ln().mul(&group).add(&ln_cos(&theta.mul(&half_turns)))),
             false => double(0.0),
         };
         let tail = |first: i64, slope: &Enclosure| -> Result<UpperBound> {
             let u = real(&(rational::from_f64(self.step)? * Rational::from(first)));
             let v = u.add(&half.div(&s2));
             let size = v.max(&v.clone().negate());
-            // r <= max(1, exp(v - 1 / (2 s2))), and growth in v at most the slope.
+            // r <= max(1, exp(K (v - 1 / (2 s2)))), and growth in v at most the slope.
             let above = u.max(&double(0.0)).mul(slope);
             let u = theta.mul(&theta).sub(&v.mul(&v)).mul(&s2).mul(&half).add(&growth).add(&above);
             // u(v + d) - u(v) <= -v d s2 + slope d
@@ -136,7 +139,7 @@ impl Grid {
         let mut tails = tail(self.from - 1, &double(0.0))?;
         if *p > 0 {
             let (between, last) = self.right_tail(strand, p)?;
-            tails = tails.add(&between).add(&tail(last, &real(p))?);
+            tails = tails.add(&between).add(&tail(last, &real(p).mul(&group))?);
         } else {
             tails = tails.add(&tail(self.to + 1, &double(0.0))?);
         }
@@ -152,10 +155,9 @@ impl Grid {
     fn right_tail(&self, strand: &Strand, p: &Rational) -> Result<(UpperBound, i64)> {
         let real = |x: &Rational| Enclosure::rational(x, BITS);
         let half = Enclosure::double(0.5, BITS);
-        let (s2, rate) = (strand.sigma2(BITS), real(strand.rate()));
-        let rest = Enclosure::double(1.0, BITS).sub(&rate);
+        let s2 = strand.sigma2(BITS);
         let theta = Enclosure::double(self.theta, BITS);
-        let far = far_end(p.to_f64(), strand.least.sigma2.to_f64());
+        let far = far_end(p.to_f64() * strand.least.turns(), strand.least.sigma2.to_f64());
         let far = (far / self.step).ceil();
         if far.is_nan() || far > MOST_FAR {
             return Err(Error::NotFinite { value: far });
@@ -169,7 +171,7 @@ impl Grid {
             let at = |k: i64| Ok::<Enclosure, Error>(real(&(rational::from_f64(self.step)? * Rational::from(k))));
             let (low, high) = (at(first)?.add(&half.div(&s2)), at(next)?);
             // Of the nodes from `first` up to `next` each is at most exp((theta^2 - low^2) s2 / 2) r(high)^p, because r increases.
-            let ln_r = rest.add(&rate.mul(&high.exp())).ln();
+            let ln_r = strand.least.ratio(&high, BITS).ln();
             let u = theta.mul(&theta).sub(&low.mul(&low)).mul(&s2).mul(&half).add(&ln_r.mul(&real(p)));
             let count = Enclosure::rational(&Rational::from(next - first), BITS);
             sum = sum.add(&UpperBound::exp(&u).mul(&UpperBound::of_enclosure(&count)));
@@ -202,13 +204,23 @@ impl Grid {
         let ln_first = F::real(&real(&phase.rate).ln(), precision);
         let turn = F::cis(&exact(self.theta, precision));
         let rest = F::new(number(&(Rational::from(1) - &phase.rate)), exact(0.0, precision));
+        let of_real = |c: &Enclosure| F::new(F::real(c, precision), exact(0.0, precision));
+        let coefficients: Vec<F> = phase.coefficients(bits).iter().map(of_real).collect();
+        let of_group = |u: &Rational| {
+            let z = turn.scale(&number(u).exp());
+            let none = F::new(exact(0.0, precision), exact(0.0, precision));
+            coefficients.iter().rev().fold(none, |sum, c| sum.mul(&z).add(c))
+        };
         let (step, theta) = (rational::from_f64(self.step)?, rational::from_f64(self.theta)?);
         let power = number(p);
         let half = Rational::from(&phase.sigma2 / 2_u32);
         let node = |k: i64| {
             let u = Rational::from(&step * k);
-            let size = ln_first.add(&number(&u)).exp();
-            let ln_r = rest.add(&turn.scale(&size)).ln(precision);
+            let r = match phase.group {
+                1 => rest.add(&turn.scale(&ln_first.add(&number(&u)).exp())),
+                _ => of_group(&u),
+            };
+            let ln_r = r.ln(precision);
             // -(u + i theta)^2 s2 / 2 - (u + i theta) / 2
             let re = (Rational::from(theta.square_ref()) - Rational::from(u.square_ref())) * &half
                 - Rational::from(&u / 2_u32);
@@ -315,11 +327,21 @@ impl Grid {
             return Err(Error::NotFinite { value: self.len() });
         }
         let error = UpperBound::exp(&Enclosure::double(self.ln_error(strand, p, ln_norm, ln_above)?, BITS));
+        // The parts of r are not negative.
+        if strand.least.turns() * self.theta > 1.57 {
+            return Err(Error::NotFinite { value: self.theta });
+        }
+        let ratio = Ratio::new(&strand.least);
         let (g, rest, p) = (strand.rate().to_f64(), Rational::from(1 - strand.rate()).to_f64(), p.to_f64());
         let (sin, cos) = libm::sincos(self.theta);
         // Of each node: u, and the logarithm of what all members have in common, with the sizes of its terms.
         let common = |k: i64| {
             let u = self.step * k as f64;
+            if strand.least.group > 1 {
+                let (ln_r, arg) = ratio.polar(u, self.theta);
+                let sizes = (p.abs() + height) * ratio.sizes(u);
+                return (u, p * ln_r - height * arg - u / 2.0, sizes + u.abs());
+            }
             let b = g * libm::exp(u);
             // r = 1 - g + b cos + i b sin, whose parts are not negative: theta is below pi / 2.
             let (re, im) = (rest + b * cos, b * sin);
@@ -386,6 +408,8 @@ pub(super) fn ln_moment_above(phase: &Phase, table: &Table, p: &Rational) -> Res
 
 /// Upper bound on ln E[r^p]: J(p) of the head of this file.
 fn ln_jensen(phase: &Phase, p: &Rational) -> Enclosure {
+    // x^p is convex for these p, and less so for the group than for a pair that is at most as private.
+    let phase = &phase.dominating();
     let real = |x: &Rational| Enclosure::rational(x, BITS);
     let (one, rate) = (Enclosure::double(1.0, BITS), real(&phase.rate));
     if *p >= 0 && *p <= 1 {
@@ -430,7 +454,7 @@ fn ln_moments_of_integers(phase: &Phase, m: u32) -> [Enclosure; 2] {
 /// The half width of the strip that serves the moment of order p: the wider the fewer nodes, until the bound of the integrand grows on its edges.
 pub(super) fn half_width(phase: &Phase, p: f64) -> f64 {
     let of_negative = if p < 0.0 { (160.0 / -p).sqrt() } else { f64::INFINITY };
-    1.4_f64.min((20.0 / phase.sigma2.to_f64()).sqrt()).min(of_negative)
+    1.4_f64.min((20.0 / phase.sigma2.to_f64()).sqrt()).min(of_negative) / phase.turns()
 }
 
 /// Bits of moments.

@@ -1,6 +1,6 @@
 //! The steps whose losses are composed, and those of nearly equal noise together.
 
-use rug::Rational;
+use rug::{Rational, ops::Pow};
 
 use crate::numeric::Enclosure;
 
@@ -13,6 +13,98 @@ pub(crate) struct Phase {
     pub(crate) sigma2: Rational,
     /// How many steps.
     pub(crate) steps: u64,
+    /// The number K of records that differ, each of which is in the sample or not by itself.
+    pub(crate) group: u32,
+}
+
+impl Phase {
+    /// Of one record, at most as private: with the probability 1 - (1 - g)^K that a record of the group is in the sample, the sum moves by K.
+    ///
+    /// An output moved by K becomes one moved by j, and one that is not moved stays that, if it is multiplied by j / K and noise of variance sigma2 (1 - (j / K)^2) is added.
+    /// With j chosen as the number of records in a sample that has one, the mixture becomes that of the group.
+    pub(crate) fn dominating(&self) -> Phase {
+        let Phase { rate, sigma2, steps, group } = self;
+        match group {
+            1 => self.clone(),
+            _ => Phase {
+                rate: 1 - Rational::from(1 - rate).pow(*group),
+                sigma2: sigma2 / Rational::from(*group).square(),
+                steps: *steps,
+                group: 1,
+            },
+        }
+    }
+
+    /// The coefficients of r = sum over j of C(K, j) g^j (1 - g)^(K - j) exp(-j (j - 1) / (2 s2)) exp(j u), with u = v - 1 / (2 s2).
+    pub(super) fn coefficients(&self, bits: u32) -> Vec<Enclosure> {
+        let (rate, rest) = (&self.rate, Rational::from(1 - &self.rate));
+        let mut weight = Rational::from((&rest).pow(self.group));
+        let mut all = Vec::new();
+        for j in 0..=self.group {
+            let exponent = Rational::from(u64::from(j) * u64::from(j.saturating_sub(1))) / &self.sigma2 / 2_u32;
+            all.push(Enclosure::rational(&weight, bits).mul(&Enclosure::rational(&-exponent, bits).exp()));
+            weight *= Rational::from((self.group - j, j + 1)) * Rational::from(rate / &rest);
+        }
+        all
+    }
+
+    /// Encloses r at an enclosed u.
+    pub(super) fn ratio(&self, u: &Enclosure, bits: u32) -> Enclosure {
+        let z = u.exp();
+        let all = self.coefficients(bits);
+        all.iter().rev().fold(Enclosure::double(0.0, bits), |sum, c| sum.mul(&z).add(c))
+    }
+
+    /// K in doubles: arguments of r are up to K times those for one record.
+    pub(super) fn turns(&self) -> f64 {
+        f64::from(self.group)
+    }
+}
+
+/// ln of the coefficients of a ratio in doubles, for searches.
+#[derive(Clone, Debug)]
+pub(super) struct Ratio {
+    rate: f64,
+    /// Of a group; empty for one record.
+    ln_coefficients: Vec<f64>,
+}
+
+impl Ratio {
+    pub(super) fn new(phase: &Phase) -> Ratio {
+        let ln_coefficients = match phase.group {
+            1 => Vec::new(),
+            _ => phase.coefficients(64).iter().map(|c| c.ln().approximate()).collect(),
+        };
+        Ratio { rate: phase.rate.to_f64(), ln_coefficients }
+    }
+
+    /// ln r(u).
+    pub(super) fn ln(&self, u: f64) -> f64 {
+        if !self.ln_coefficients.is_empty() {
+            return self.polar(u, 0.0).0;
+        }
+        // Beyond, the one does not matter beside exp.
+        if u > 600.0 { libm::log(self.rate) + u } else { libm::log1p(self.rate * libm::expm1(u)) }
+    }
+
+    /// ln |r| and arg r of a group at u + i theta, with 0 <= K theta < pi / 2: sums of numbers that are not negative.
+    pub(super) fn polar(&self, u: f64, theta: f64) -> (f64, f64) {
+        let terms =
+            || self.ln_coefficients.iter().zip(0_u32..).map(|(ln, j)| (ln + f64::from(j) * u, f64::from(j) * theta));
+        let most = terms().fold(f64::NEG_INFINITY, |most, (ln, _)| most.max(ln));
+        let (re, im) = terms().fold((0.0, 0.0), |(re, im), (ln, angle)| {
+            let (sin, cos) = libm::sincos(angle);
+            let size = libm::exp(ln - most);
+            (re + size * cos, im + size * sin)
+        });
+        (most + libm::log(re * re + im * im) / 2.0, libm::atan2(im, re))
+    }
+
+    /// The sizes of all terms of ln |r| and arg r, for bounds on their rounding errors.
+    pub(super) fn sizes(&self, u: f64) -> f64 {
+        self.ln_coefficients.iter().map(|ln| ln.abs()).fold(0.0, f64::max)
+            + self.ln_coefficients.len() as f64 * (u.abs() + 1.0)
+    }
 }
 
 /// Up to this number of phases each has nodes of its own.
@@ -45,6 +137,7 @@ impl Strand {
             let near = |strand: &&mut Strand| {
                 phases.len() > MOST_APART
                     && strand.least.rate == phase.rate
+                    && [strand.least.group, phase.group] == [1; 2]
                     && phase.sigma2 <= Rational::from(RATIO) * &strand.least.sigma2
             };
             match all.last_mut().filter(near) {
@@ -75,7 +168,7 @@ mod tests {
     use super::*;
 
     fn phase(rate: (u32, u32), sigma2: (u32, u32), steps: u64) -> Phase {
-        Phase { rate: Rational::from(rate), sigma2: Rational::from(sigma2), steps }
+        Phase { rate: Rational::from(rate), sigma2: Rational::from(sigma2), steps, group: 1 }
     }
 
     #[test]
@@ -91,6 +184,7 @@ mod tests {
                 rate: strand.rate().clone(),
                 sigma2: sigma2.clone(),
                 steps: *steps,
+                group: 1,
             };
             strand.members.iter().map(of).collect()
         };

@@ -3,6 +3,7 @@
 use super::{
     Direction, Strand,
     line::Grid,
+    phase::Ratio,
     sum::{SampledSum, power},
     table::{MOST_POINTS, Table},
 };
@@ -272,7 +273,7 @@ impl Search<'_> {
 fn quickest(strand: &Strand, p: f64, ln_norm: f64, ln_small: f64) -> Grid {
     const MOST_CANCELLED: f64 = 12.0;
     let s2 = strand.most.to_f64();
-    let most = (2.0 * MOST_CANCELLED / s2).sqrt().min(1.45);
+    let most = (2.0 * MOST_CANCELLED / s2).sqrt().min(1.45) / strand.least.turns();
     let grid = |theta: f64| Grid::choose(strand, p, ln_norm, [theta; 2], ln_small);
     let grids = (0..12).map(|k| grid(most * 0.75_f64.powi(k)));
     grids.min_by(|a, b| a.len().total_cmp(&b.len())).unwrap_or_else(|| grid(0.1))
@@ -304,7 +305,7 @@ impl Line {
     fn all(strand: &Strand, p: f64, ln_norm: f64, steps: u64) -> Vec<Line> {
         const MOST: f64 = 1.5;
         let s2 = strand.most.to_f64();
-        let most = MOST.min((60.0 / s2).sqrt());
+        let most = MOST.min((60.0 / s2).sqrt()) / strand.least.turns();
         // A record that is sampled once in very many steps needs small angles.
         (0..16).filter_map(|k| Line::new(strand, p, ln_norm, most * 0.6_f64.powi(k), steps)).collect()
     }
@@ -313,11 +314,12 @@ impl Line {
         /// ln of how much smaller the modulus may be where it is bounded.
         const FURTHER: f64 = 40.0;
         let (s2, g) = (strand.least.sigma2.to_f64(), strand.rate().to_f64());
+        let (turns, ratio) = (strand.least.turns(), Ratio::new(&strand.least));
         // Coarser than the line of the proof, whose step serves a strip of width theta: along the line itself the modulus is smooth.
         // The modulus of one of few steps has to be small itself.
         let steps = steps as f64;
         let ln_relative = -libm::log(steps) - 5.0 - 35.0 / steps;
-        let fine = Grid::choose(strand, p, ln_norm, [theta, 1.0_f64.min((8.0 / s2).sqrt())], ln_relative);
+        let fine = Grid::choose(strand, p, ln_norm, [theta, 1.0_f64.min((8.0 / s2).sqrt()) / turns], ln_relative);
         // The line of the proof serves a strip of width theta, where the modulus is small.
         let proof = Grid::choose(strand, p, ln_norm, [theta; 2], ln_relative - FURTHER);
         let is_short = |grid: &Grid| grid.len() <= MOST_POINTS;
@@ -335,6 +337,7 @@ impl Line {
                 libm::log(b)
             };
             let arg = libm::atan2(b * sin, 1.0 - g + b * cos);
+            let (size, arg) = if turns > 1.0 { ratio.polar(u, theta) } else { (size, arg) };
             let density = fine.step * (s2 / std::f64::consts::TAU).sqrt();
             ((theta * theta - v * v) * s2 / 2.0 + p * size + libm::log(density) - ln_norm, arg)
         };

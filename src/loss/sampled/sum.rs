@@ -51,8 +51,10 @@ impl SampledSum {
     pub(crate) fn new(phases: impl IntoIterator<Item = Phase>, mut rho: Rational) -> Self {
         let mut sampled: Vec<Phase> = Vec::new();
         for phase in phases {
-            let same = |other: &&mut Phase| other.rate == phase.rate && other.sigma2 == phase.sigma2;
+            let key = |phase: &Phase| (phase.rate.clone(), phase.sigma2.clone(), phase.group);
+            let same = |other: &&mut Phase| key(other) == key(&phase);
             if phase.rate == 1 {
+                let phase = phase.dominating();
                 rho += Rational::from(phase.steps) / (phase.sigma2 * 2_u32);
             } else if let Some(other) = sampled.iter_mut().find(same) {
                 other.steps = other.steps.saturating_add(phase.steps);
@@ -60,7 +62,7 @@ impl SampledSum {
                 sampled.push(phase);
             }
         }
-        sampled.sort_by(|a, b| (&a.rate, &a.sigma2).cmp(&(&b.rate, &b.sigma2)));
+        sampled.sort_by(|a, b| (&a.rate, a.group, &a.sigma2).cmp(&(&b.rate, b.group, &b.sigma2)));
         let strands = Strand::all(&sampled);
         let tables = strands.iter().map(|strand| Table::new(&strand.least)).collect();
         SampledSum {
@@ -75,9 +77,10 @@ impl SampledSum {
         }
     }
 
-    /// The same beside other noise that sees every record.
+    /// The same beside other noise that sees every record: its losses in the direction of which requests are, or in both where its pair is symmetric.
     pub(crate) fn beside(self, others: UniformSum) -> Self {
-        SampledSum { beside: Some(Arc::new(others)), kept: Arc::default(), ..self }
+        let beside = (!others.is_zero()).then(|| Arc::new(others));
+        SampledSum { beside, kept: Arc::default(), ..self }
     }
 
     /// Whether other noise than Gaussian is beside the samples.
@@ -85,24 +88,29 @@ impl SampledSum {
         self.beside.is_some()
     }
 
-    /// Phases that are together at most as private: of each strand all steps with its least noise.
+    /// Phases of one record that are together at most as private: of each strand all steps with its least noise.
     fn dominating(&self) -> Vec<Phase> {
-        self.strands.iter().map(|strand| strand.least.clone()).collect()
+        self.strands.iter().map(|strand| strand.least.dominating()).collect()
     }
 
     /// The rho of the same noise without sampling: sampling can only make losses smaller, because both hypotheses of a step are mixtures of one law
     /// and one of the two without sampling.
     pub(crate) fn rho_without_sampling(&self) -> Rational {
-        let of = |phase: &Phase| Rational::from(phase.steps) / Rational::from(&phase.sigma2 * 2_u32);
+        let of = |phase: &Phase| Rational::from(phase.steps) / Rational::from(phase.dominating().sigma2 * 2_u32);
         let sum = || self.phases.iter().fold(self.rho.clone(), |sum, phase| sum + of(phase));
         self.without_sampling.get_or_init(sum).clone()
     }
 
-    /// ln E[exp(s L)] of a removed record, for s > 0: s times the Renyi divergence of order 1 + s. That of an added record is not larger (Mironov, Talwar &
-    /// Zhang 2019, Section 3).
+    /// ln E[exp(s L)] of a removed record, for s > 0: s times the Renyi divergence of order 1 + s. Of samples alone, and beside symmetric pairs, that of an added record
+    /// is not larger (Mironov, Talwar & Zhang 2019, Section 3).
     pub(crate) fn ln_mgf(&self, s: &Rational) -> Enclosure {
+        self.ln_mgf_of(Direction::Remove, s)
+    }
+
+    /// ln E[exp(s L)] of one direction, for s > 0.
+    pub(crate) fn ln_mgf_of(&self, direction: Direction, s: &Rational) -> Enclosure {
         let concentrated = s + s.clone().square();
-        let power = exact_power(Direction::Remove, s);
+        let power = exact_power(direction, s);
         let mut total = Enclosure::rational(&Rational::from(&concentrated * &self.rho), line::MOMENT_BITS);
         if let Some(beside) = &self.beside {
             total = total.add(&beside.ln_mgf(s, line::MOMENT_BITS));
@@ -124,7 +132,7 @@ impl SampledSum {
         Enclosure::double(0.0, line::MOMENT_BITS).hull(&most)
     }
 
-    /// The same in doubles, to a few digits.
+    /// That of a removed record in doubles, to a few digits.
     pub(crate) fn ln_mgf_approx(&self, s: f64) -> f64 {
         let power = power(Direction::Remove, s);
         let one = |(strand, table): (&Strand, &Table)| strand.least.steps as f64 * table.ln_moment(power);
@@ -161,7 +169,8 @@ impl SampledSum {
         let bits = precision::bits(digits, 128);
         let real = |x: &Rational| Enclosure::rational(x, bits);
         let never = self.phases.iter().fold(Enclosure::double(0.0, bits), |ln, phase| {
-            ln.add(&real(&Rational::from(1 - &phase.rate)).ln().mul(&real(&Rational::from(phase.steps))))
+            let steps = Rational::from(phase.steps) * phase.group;
+            ln.add(&real(&Rational::from(1 - &phase.rate)).ln().mul(&real(&steps)))
         });
         let unsampled = match (&self.beside, self.rho == 0) {
             (Some(_), _) => Enclosure::double(1.0, bits),

@@ -165,20 +165,11 @@ impl UniformSum {
 }
 
 /// Losses with lower bounds on their probabilities, and an upper bound on what these lack in total, under the law tilted by c.
-pub(in crate::loss) fn listed(
-    others: &LossSum,
-    c: &Rational,
-    cut: u32,
-    bits: u32,
-) -> Result<(Vec<(Rational, Enclosure)>, UpperBound)> {
+fn listed(others: &LossSum, c: &Rational, cut: u32, bits: u32) -> Result<(Vec<(Rational, Enclosure)>, UpperBound)> {
     let predicted = predicted(others, c.to_f64(), cut);
     if predicted.is_nan() || predicted > MOST_LOSSES {
         let (needed, most) = (format!("{predicted:.1e} losses"), format!("{MOST_LOSSES:.0e}"));
-        return Err(Error::TooLong {
-            what: "the losses to list beside Laplace noise, bounded range or samples",
-            needed,
-            most,
-        });
+        return Err(Error::TooLong { what: "the losses to list beside Laplace noise or bounded range", needed, most });
     }
     let coarse = Coarse::new(others, c, cut)?;
     let losses = coarse.losses(c, bits).into_iter().map(|atom| (atom.loss, atom.p)).collect();
@@ -186,6 +177,6 @@ pub(in crate::loss) fn listed(
 }
 
 /// The number of losses that are listed, approximately.
-pub(in crate::loss) fn predicted(others: &LossSum, c: f64, cut: u32) -> f64 {
+fn predicted(others: &LossSum, c: f64, cut: u32) -> f64 {
     coarse::predicted(others, &Outline::new(others.groups()), c, cut)
 }

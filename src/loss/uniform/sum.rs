@@ -67,19 +67,8 @@ impl UniformSum {
         Ok(if sum.parts.is_empty() { None } else { Some(sum) })
     }
 
-    /// The losses of terms beside samples, whose pairs are symmetric, with losses on a lattice, listed exactly, or uniform; `None` where one has others.
-    pub(crate) fn beside_samples(terms: &[Group]) -> Result<Option<Self>> {
-        let is_exact = |term: &Group| {
-            term.law.uniform(term.shift).is_some()
-                || term.law.rounded(term.shift, Rounding::Up, Direction::Remove).is_none()
-        };
-        if !terms.iter().all(is_exact) {
-            return Ok(None);
-        }
-        Self::collected(terms, Rounding::Up, Direction::Remove).map(Some)
-    }
-
-    fn collected(terms: &[Group], rounding: Rounding, direction: Direction) -> Result<Self> {
+    /// The same, also where no term has such losses.
+    pub(crate) fn collected(terms: &[Group], rounding: Rounding, direction: Direction) -> Result<Self> {
         let (mut parts, mut rho, mut others) = (Vec::<Part>::new(), Rational::new(), Vec::new());
         for term in terms {
             if let Some(one) = term.law.uniform(term.shift) {
@@ -97,6 +86,11 @@ impl UniformSum {
         parts.sort_by(|a, b| (&a.one.largest, a.one.has_ends).cmp(&(&b.one.largest, b.one.has_ends)));
         let others = if others.is_empty() { None } else { Some(LossSum::new(others)?) };
         Ok(UniformSum { parts, rho, others })
+    }
+
+    /// Whether every loss is zero.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.parts.is_empty() && self.rho == 0 && self.others.is_none()
     }
 
     /// The number of such losses.
