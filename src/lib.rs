@@ -56,33 +56,16 @@
 // Tests compare with the functions of the C library as well.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod account;
-pub mod audit;
-#[cfg(feature = "mechanisms")]
-pub mod certificate;
 pub mod chart;
 #[cfg(feature = "mechanisms")]
 pub mod deployments;
 #[cfg(feature = "mechanisms")]
-pub mod document;
-#[cfg(feature = "mechanisms")]
-pub mod draws;
-pub mod error;
-mod io;
-pub mod law;
-#[cfg(feature = "mechanisms")]
 pub mod ledger;
-pub mod loss;
 #[cfg(feature = "mechanisms")]
 pub mod memo;
-pub mod noise;
-pub mod numeric;
-pub mod prelude;
 pub mod proofs;
-pub mod release;
 #[cfg(feature = "mechanisms")]
 pub mod replication;
-pub mod risk;
 #[cfg(feature = "mechanisms")]
 pub mod safetab;
 #[cfg(feature = "mechanisms")]
@@ -92,12 +75,15 @@ pub mod spine;
 #[cfg(feature = "mechanisms")]
 pub mod topdown;
 
-pub use error::{Error, Result};
 #[cfg(feature = "mechanisms")]
-pub use io::{csv_reader, files::remove_unfinished, foreign::is_decoding, provenance, remote::interrupt_remote};
-pub use io::{reading, threads};
-/// The exact numbers and floats of this library's arguments and results, in the version that it uses.
-pub use rug;
+pub(crate) use dp_assay_core::io;
+pub use dp_assay_core::{
+    Error, Result, account, audit, error, law, loss, noise, numeric, prelude, reading, release, risk, rug, threads,
+};
+#[cfg(feature = "mechanisms")]
+pub use dp_assay_core::{
+    certificate, csv_reader, document, draws, interrupt_remote, is_decoding, provenance, remove_unfinished,
+};
 
 /// The numbers of unit tests and integration tests are made in one place, which imports this crate by its name.
 #[cfg(test)]

@@ -373,7 +373,7 @@ fn every_table_of_speeds_is_that_of_the_results() {
 fn every_file_that_is_named_exists() {
     for name in documents() {
         for word in text(&name).split('`').skip(1).step_by(2) {
-            let is_path = ["src/", "tests/", "data/", "examples/", "scripts/", "benches/"]
+            let is_path = ["src/", "crates/", "tests/", "data/", "examples/", "scripts/", "benches/"]
                 .iter()
                 .any(|folder| word.starts_with(folder));
             let is_general =

@@ -535,7 +535,7 @@ fn a_full_disk_leaves_the_spine_that_was_there() {
     assert_eq!(names, 4, "blocks, counts, plan and spine");
 }
 
-#[path = "../build.rs"]
+#[path = "../crates/core/build.rs"]
 #[allow(dead_code)]
 mod build_script;
 

@@ -39,6 +39,14 @@ const ORDER: [&str; 26] = [
     "main",
 ];
 
+/// The crates by the names that paths have here, and their first files.
+const CRATES: [(&str, &str); 4] = [
+    ("core", "crates/core/src/lib.rs"),
+    ("lib", "src/lib.rs"),
+    ("main", "src/main.rs"),
+    ("python", "python/src/lib.rs"),
+];
+
 #[test]
 fn no_room_imports_a_higher_one() {
     let source = Source::of_repository();
@@ -127,18 +135,22 @@ fn listed_files(text: &str) -> Option<BTreeSet<String>> {
 #[test]
 fn circles_and_passed_names_are_found() {
     let files = [
-        ("src/lib.rs", "mod a; mod b; pub mod c;"),
+        ("src/lib.rs", "mod a; mod b; pub mod c; mod d; pub use dp_assay_core::low;"),
         ("src/a.rs", "use crate::b::{Passed, deep::X as Y}; /* crate::c::Z */ pub fn h() {}"),
         ("src/b/mod.rs", "mod deep; mod other; pub use other::Passed; #[cfg(test)] mod tests { use crate::c; }"),
         ("src/b/deep.rs", "pub struct X; fn f() -> &'static str { super::other::g(); \"crate::c::Z\" }"),
         ("src/b/other.rs", "pub struct Passed; pub fn g() { crate::a::h() }"),
         ("src/c.rs", "use crate::a::*; pub struct Z;"),
+        ("crates/core/src/lib.rs", "pub mod low;"),
+        ("crates/core/src/low.rs", "pub struct Low;"),
+        ("src/d.rs", "use crate::low::Low;"),
     ];
     let source = Source::new(files.map(|(name, text)| (name.to_string(), text.to_string())).into());
     let imports = source.imports();
     let of = |file: &str| imports[file].iter().map(String::as_str).collect::<Vec<_>>();
     assert_eq!(of("src/a.rs"), ["src/b/deep.rs", "src/b/other.rs"]);
     assert_eq!(of("src/c.rs"), ["src/a.rs"]);
+    assert_eq!(of("src/d.rs"), ["crates/core/src/low.rs"]);
     assert_eq!(circles(&imports), [["src/a.rs", "src/b/deep.rs", "src/b/other.rs"]]);
 }
 
@@ -148,7 +160,7 @@ fn height(file: &str) -> Option<usize> {
 }
 
 fn room(file: &str) -> &str {
-    match file.strip_prefix("src/") {
+    match file.strip_prefix("crates/core/").unwrap_or(file).strip_prefix("src/") {
         Some(below) => below.split(['/', '.']).next().unwrap_or_default(),
         None => "python",
     }
@@ -208,7 +220,9 @@ impl Source {
     fn of_repository() -> Source {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut files = BTreeMap::new();
-        let mut open: Vec<PathBuf> = vec![root.join("src"), root.join("python/src")];
+        let mut open: Vec<PathBuf> = CRATES.iter().map(|(_, file)| root.join(file)).collect();
+        open.iter_mut().for_each(|path| _ = path.pop());
+        open.dedup();
         while let Some(folder) = open.pop() {
             for entry in fs::read_dir(&folder).expect("the folder of a room can be read") {
                 let path = entry.expect("so can its entries").path();
@@ -229,7 +243,7 @@ impl Source {
 
     fn new(files: BTreeMap<String, String>) -> Source {
         let mut source = Source { modules: BTreeMap::new() };
-        for (crate_name, root) in [("lib", "src/lib.rs"), ("main", "src/main.rs"), ("python", "python/src/lib.rs")] {
+        for (crate_name, root) in CRATES {
             if files.contains_key(root) {
                 source.read(&files, root, vec![crate_name.to_string()]);
             }
@@ -298,6 +312,7 @@ impl Source {
         match first.as_str() {
             "crate" => into(&within[..1]),
             "dp_assay" => into(&["lib".to_string()]),
+            "dp_assay_core" => into(&["core".to_string()]),
             "self" => into(within),
             "super" => into(&within[..within.len() - 1]),
             "*" => Some(module.file.clone()),

@@ -52,6 +52,8 @@ fn every_file_names_the_same_version() {
     let (newest, _) = newest_entry(&text("CHANGELOG.md")).expect("an entry with a version and a date");
     let named = [
         ("python/Cargo.toml", after(&text("python/Cargo.toml"), "version = ").map(String::from)),
+        ("crates/core/Cargo.toml", after(&text("crates/core/Cargo.toml"), "version = ").map(String::from)),
+        ("Cargo.toml, dp-assay-core", between(&text("Cargo.toml"), "dp-assay-core = { version = \"=", "\"")),
         ("r/DESCRIPTION", after(&text("r/DESCRIPTION"), "Version: ").map(String::from)),
         ("CITATION.cff", after(&text("CITATION.cff"), "version: ").map(String::from)),
         ("packaging/conda/recipe.yaml", after(&text("packaging/conda/recipe.yaml"), "  version: ").map(String::from)),

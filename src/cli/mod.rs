@@ -82,6 +82,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use dp_assay::provenance::VERSION_AND_COMMIT;
 use serde_json::json;
 
 use self::{application::Application, exit::Exit};
@@ -90,7 +91,7 @@ use self::{application::Application, exit::Exit};
 ///
 /// Every number is proven: lower <= truth <= upper. Exit status: 0 success; 1 a check failed; 2 invalid input.
 #[derive(Parser)]
-#[command(name = "assay", version = VERSION, propagate_version = true, max_term_width = help::WIDEST)]
+#[command(name = "assay", version = VERSION_AND_COMMIT, propagate_version = true, max_term_width = help::WIDEST)]
 pub struct Cli<A: Subcommand> {
     #[command(subcommand)]
     command: Command<A>,
@@ -135,9 +136,6 @@ enum Command<A: Subcommand> {
     Completions(completions::Args),
     Man(man::Args),
 }
-
-/// The version, and the commit from which it was built.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("ASSAY_COMMIT"), ")");
 
 impl<A: Subcommand> Cli<A> {
     /// Reads the command line.

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use super::{
     codes::is_state,
-    csv_table::{BlockColumns, CsvTable},
+    csv_table::{BlockColumns, BlockTable, CsvTable},
 };
 use crate::error::{Error, Result};
 

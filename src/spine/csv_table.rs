@@ -36,10 +36,24 @@ impl BlockColumns {
     }
 }
 
-impl CsvTable {
+/// A table whose rows are blocks.
+pub(crate) trait BlockTable {
     /// The GEOID of a block: its 15 digits, with the prefix of data.census.gov (`1000000US440010001001001`), or in the form of NHGIS
     /// (`G44000100001001001`).
-    pub(crate) fn geoid(&self, at: usize) -> Result<u64> {
+    fn geoid(&self, at: usize) -> Result<u64>;
+
+    /// Whether it is a GRF-C.
+    fn is_grf_c(&self) -> bool;
+
+    /// Where the GEOIDs are: under the usual headings, or in the four columns of a GRF-C.
+    fn block_columns(&self) -> Result<BlockColumns>;
+
+    /// The GEOID of the block of a row.
+    fn block(&self, at: BlockColumns) -> Result<u64>;
+}
+
+impl BlockTable for CsvTable {
+    fn geoid(&self, at: usize) -> Result<u64> {
         let text = self.cell(at);
         if text.len() == GEOID_DIGITS && text.iter().all(u8::is_ascii_digit) {
             return Ok(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
@@ -58,13 +72,11 @@ impl CsvTable {
         Err(self.refuse(at + 1, &why))
     }
 
-    /// Whether it is a GRF-C.
-    pub(crate) fn is_grf_c(&self) -> bool {
+    fn is_grf_c(&self) -> bool {
         GRF_C.iter().all(|(name, _)| self.find(&[name]).is_some())
     }
 
-    /// Where the GEOIDs are: under the usual headings, or in the four columns of a GRF-C.
-    pub(crate) fn block_columns(&self) -> Result<BlockColumns> {
+    fn block_columns(&self) -> Result<BlockColumns> {
         if self.find(&BLOCK_NAMES).is_some() || !self.is_grf_c() {
             return self.column(&BLOCK_NAMES).map(BlockColumns::One);
         }
@@ -75,8 +87,7 @@ impl CsvTable {
         Ok(BlockColumns::Four(columns))
     }
 
-    /// The GEOID of the block of a row.
-    pub(crate) fn block(&self, at: BlockColumns) -> Result<u64> {
+    fn block(&self, at: BlockColumns) -> Result<u64> {
         let columns = match at {
             BlockColumns::One(at) => return self.geoid(at),
             BlockColumns::Four(columns) => columns,

@@ -15,7 +15,7 @@ use toml::Spanned;
 
 use super::{
     bypass::{self, Privacy, Spine},
-    csv_table::{CsvTable, quoted},
+    csv_table::{BlockTable, CsvTable, quoted},
     geoids::Geoids,
     hierarchy::Tree,
     osed,

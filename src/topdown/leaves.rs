@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::{
     error::Result,
     spine::{
-        csv_table::{BLOCK_NAMES, CsvTable},
+        csv_table::{BLOCK_NAMES, BlockTable, CsvTable},
         own::{OwnIds, UnitIds},
         spine_files::SavedSpine,
     },

@@ -28,6 +28,7 @@ use crate::{
         figures::{Own, Sources},
         verdict::percent_below,
     },
+    spine::csv_table::BlockTable,
 };
 
 const FILE: &str = "ri_2010_block.csv";
