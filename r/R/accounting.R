@@ -229,7 +229,7 @@ queries_file <- function(frame) {
     c("[[query]]", paste0("name = ", quoted(names[k])), fields)
   }))
   path <- tempfile(fileext = ".toml")
-  writeLines(enc2utf8(lines), path, useBytes = TRUE)
+  writeLines(as_bytes(lines), path, useBytes = TRUE)
   path
 }
 

@@ -21,7 +21,7 @@ assay_program <- function() {
   if (!is.character(given) || length(given) != 1L || is.na(given) || !nzchar(given)) {
     refuse(from, " is ", shown_value(given), ": expected the path of the program assay", class = "dpassay_no_program")
   }
-  path <- path.expand(given)
+  path <- path.expand(for_system(given))
   if (!grepl("[/\\\\]", path)) path <- unname(Sys.which(path))
   if (!nzchar(path) || !file.exists(path)) refuse(from, " names ", given, ": no such program", class = "dpassay_no_program")
   if (dir.exists(path) || file.access(path, 1L) != 0L) {
@@ -61,12 +61,24 @@ refuse_as <- function(program, ended) {
     said <- trimws(ended$err)
     message <- paste0(program, " ended with status ", ended$status, if (nzchar(said)) paste0(": ", said) else " and no message")
   }
-  option <- regmatches(message, regexpr("^--[a-z0-9-]+(?=[: ])", message, perl = TRUE))
-  if (length(option)) {
-    message <- paste0(gsub("-", "_", substring(option, 3L), fixed = TRUE), substring(message, nchar(option) + 1L))
-  }
+  message <- as_arguments(message)
   refuse(message, status = ended$status)
 }
+
+# A message about options in the words of arguments: `--area-totals: ...` is about area_totals. What stands between backticks is a command of the program.
+as_arguments <- function(message) {
+  exclusive <- regmatches(message, regexec("^the argument '--([a-z0-9-]+)[^']*' cannot be used with '--([a-z0-9-]+)", message))[[1L]]
+  if (length(exclusive)) return(paste0(underscored(exclusive[2L]), " and ", underscored(exclusive[3L]), " exclude each other: give one of them"))
+  needed <- regmatches(message, regexec("^the following required arguments were not provided:\\s+--([a-z0-9-]+)", message))[[1L]]
+  if (length(needed)) return(paste0(underscored(needed[2L]), ": missing, and needed beside what was given"))
+  parts <- strsplit(message, "`", fixed = TRUE)[[1L]]
+  outside <- seq_along(parts) %% 2L == 1L
+  found <- gregexpr("(?<![A-Za-z0-9_\"-])--[a-z][a-z0-9-]*", parts[outside], perl = TRUE)
+  regmatches(parts[outside], found) <- lapply(regmatches(parts[outside], found), function(options) underscored(substring(options, 3L)))
+  paste(parts, collapse = "`")
+}
+
+underscored <- function(names) gsub("-", "_", names, fixed = TRUE)
 
 same_version <- function(program, provenance) {
   version <- unname(getNamespaceVersion("dpassay"))
@@ -79,16 +91,26 @@ same_version <- function(program, provenance) {
 # Only what begins with a tilde: path.expand() translates every path to the locale's encoding.
 at_home <- function(paths) {
   tilde <- startsWith(paths, "~")
-  paths[tilde] <- path.expand(paths[tilde])
+  paths[tilde] <- path.expand(for_system(paths[tilde]))
   paths
 }
 
 # The bytes of UTF-8, which no locale changes on their way to the program.
 as_bytes <- function(text) {
-  text <- enc2utf8(text)
+  # The C locale has no encoding: the bytes of a name that comes from the system stay as they are.
+  is_named <- Encoding(text) != "unknown" | !is_c_locale()
+  text[is_named] <- enc2utf8(text[is_named])
   Encoding(text) <- "unknown"
   text
 }
+
+is_c_locale <- function() {
+  info <- l10n_info()
+  !info$MBCS && !info$`Latin-1` && .Platform$OS.type == "unix"
+}
+
+# A path for R's own functions, which translate names to the locale's encoding: the C locale has none for letters beyond ASCII.
+for_system <- function(path) if (is_c_locale()) as_bytes(path) else path
 
 # A folder that only this user can read; `remove` it when the call ends.
 private_folder <- function() {
@@ -99,8 +121,8 @@ private_folder <- function() {
 
 run_program <- function(program, arguments) {
   if (anyNA(arguments)) refuse("an argument is missing (NA)")
-  # A shell takes one text of at most 128 KiB on Linux.
-  if (sum(nchar(arguments, "bytes") + 3L) > 100000L) {
+  # A shell takes one text of at most 128 KiB on Linux, Windows 32,767 characters.
+  if (sum(nchar(arguments, "bytes") + 3L) > if (.Platform$OS.type == "unix") 100000L else 30000L) {
     refuse("the arguments have ", sum(nchar(arguments, "bytes")), " bytes, more than a command line takes: give fewer values at once")
   }
   folder <- private_folder()
@@ -116,10 +138,18 @@ run_program <- function(program, arguments) {
 run_waiting <- function(program, arguments, folder) {
   errors <- file.path(folder, "err")
   printed <- suppressWarnings(
-    system2(program, shQuote(as_bytes(arguments), if (.Platform$OS.type == "unix") "sh" else "cmd"), stdout = TRUE, stderr = errors, stdin = "")
+    system2(program, quoted(as_bytes(arguments), .Platform$OS.type), stdout = TRUE, stderr = errors, stdin = "")
   )
   status <- attr(printed, "status")
   list(status = if (is.null(status)) 0L else status, out = utf8(printed), err = utf8(readLines(errors, warn = FALSE)))
+}
+
+# Arguments for system2(): for a shell, or on Windows, where none is between, for the rules of the C runtime. There backslashes count only before a
+# quote, and are doubled before it: shQuote() leaves "C:\data\" with a quote that does not close.
+quoted <- function(arguments, os) {
+  if (os == "unix") return(shQuote(arguments, "sh"))
+  inner <- gsub("(\\\\*)\"", "\\1\\1\\\\\"", arguments, useBytes = TRUE)
+  paste0("\"", gsub("(\\\\+)$", "\\1\\1", inner, useBytes = TRUE), "\"")
 }
 
 utf8 <- function(lines) {

@@ -60,7 +60,7 @@ table_text <- function(law, table) {
   if (is.data.frame(table)) return(text_of_frame(law, table))
   if (is.character(table) && !is.object(table) && length(table) == 1L && !is.na(table)) {
     if (grepl("\n", table, fixed = TRUE)) return(table)
-    path <- at_home(table)
+    path <- for_system(at_home(table))
     if (!file.exists(path) || dir.exists(path)) refuse("no file ", table, ": expected the path of a CSV file, or a data frame with the columns ", paste(TABLES[[law]], collapse = ", "))
     return(paste0(c(utf8(readLines(path, warn = FALSE)), ""), collapse = "\n"))
   }
@@ -93,7 +93,7 @@ path_of_text <- function(text) {
     WRITTEN$paths[at] <- tempfile("noise-table-", fileext = ".csv")
   }
   path <- WRITTEN$paths[at]
-  if (!file.exists(path)) writeLines(enc2utf8(text), path, sep = "", useBytes = TRUE)
+  if (!file.exists(path)) writeLines(as_bytes(text), path, sep = "", useBytes = TRUE)
   path
 }
 

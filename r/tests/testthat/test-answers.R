@@ -76,7 +76,7 @@ test_that("one number of a mechanism is found", {
   expect_lte(upper_double(steps$advantage_upper), 0.1)
   expect_output(print(steps), "proven to meet the target")
   expect_match(refusal(find_number("discrete-gaussian", "5x10", 1e-6, 1)), "question mark")
-  expect_match(refusal(find_number("discrete-gaussian", "?x10", 1e-6)), "--epsilon")
+  expect_match(refusal(find_number("discrete-gaussian", "?x10", 1e-6)), "give epsilon, or a target of risk")
   expect_match(refusal(find_number("discrete-gaussian", "1x?", 1e-9, "0.01")), "no count from 1 to")
 })
 

@@ -169,3 +169,80 @@ test_that("the pipe of an answer is private", {
   with_option(dpassay.program = looks, code = dpassay:::answer_of("sample"))
   expect_equal(readLines(file.path(dirname(looks), "seen")), c("600 fifo", "700 directory"))
 })
+
+# A command line as the C runtime of Windows splits it.
+split_as_windows <- function(line) {
+  found <- character()
+  one <- NULL
+  inside <- FALSE
+  at <- 1L
+  letters_of <- strsplit(line, "")[[1L]]
+  while (at <= length(letters_of)) {
+    letter <- letters_of[at]
+    if (letter == "\\") {
+      run <- at
+      while (run < length(letters_of) && letters_of[run + 1L] == "\\") run <- run + 1L
+      slashes <- run - at + 1L
+      before_quote <- run < length(letters_of) && letters_of[run + 1L] == "\""
+      one <- paste0(one, strrep("\\", if (before_quote) slashes %/% 2L else slashes))
+      at <- run + 1L
+      if (before_quote && slashes %% 2L == 1L) {
+        one <- paste0(one, "\"")
+        at <- at + 1L
+      }
+      next
+    }
+    if (letter == "\"") {
+      inside <- !inside
+      one <- paste0(one, "")
+    } else if (letter == " " && !inside) {
+      if (!is.null(one)) found <- c(found, one)
+      one <- NULL
+    } else {
+      one <- paste0(one, letter)
+    }
+    at <- at + 1L
+  }
+  c(found, one)
+}
+
+test_that("on Windows arguments arrive as they are, by the rules of its C runtime", {
+  odd <- c("C:\\data\\", "C:\\Program Files\\nmf\\", "a \"quoted\" name", "back\\\"slash\\\\\"", "", "plain", "\\\\server\\share\\", "%PATH%", "it's", "\u00c6r\u00f8")
+  quoted <- dpassay:::quoted(odd, "windows")
+  expect_equal(split_as_windows(paste(quoted, collapse = " ")), odd)
+  # Paths of Windows are names like others.
+  expect_equal(dpassay:::account_options(release("C:\\data\\own.toml")), "--release=C:\\data\\own.toml")
+  expect_equal(dpassay:::at_home(c("C:\\data", "\\\\server\\share")), c("C:\\data", "\\\\server\\share"))
+})
+
+test_that("names beyond ASCII are found in every locale", {
+  skip_without_assay()
+  skip_on_os("windows")
+  skip_on_cran()
+  # A folder of the program, of a release and of temporary files whose name the C locale cannot show.
+  folder <- file.path(withr_folder(environment()), "donn\u00e9es \u6771\u4eac")
+  dir.create(folder)
+  dir.create(file.path(folder, "temporary"))
+  file.symlink(assay_program(), file.path(folder, "assay"))
+  writeLines(dpassay:::run_program(assay_program(), c("releases", "--show", "su-su-wang-2025"))$out, file.path(folder, "own \u00e9.toml"), useBytes = TRUE)
+  script <- file.path(folder, "session.R")
+  writeLines(enc2utf8(c(
+    sprintf(".libPaths(c(%s))", paste(vapply(.libPaths(), deparse, ""), collapse = ", ")),
+    sprintf("folder <- \"%s\"", folder),
+    "library(dpassay)",
+    "options(dpassay.program = file.path(folder, \"assay\"))",
+    "own <- epsilon(release(file.path(folder, \"own \u00e9.toml\"), \"US\"), 1e-10)$epsilon_upper",
+    "setwd(folder)",
+    "listed <- epsilon(release(list.files(pattern = \"^own\"), \"US\"), 1e-10)$epsilon_upper",
+    "options(dpassay.wait = TRUE)",
+    "waited <- epsilon(release(list.files(pattern = \"^own\"), \"US\"), 1e-10)$epsilon_upper",
+    "marked <- tryCatch(epsilon(release(\"\\u00c6r\\u00f8.toml\"), 1e-10), dpassay_error = conditionMessage)",
+    "cat(own, listed, waited, Encoding(marked), grepl(\"\\u00c6r\\u00f8.toml\", marked, fixed = TRUE))"
+  )), script, useBytes = TRUE)
+  expected <- epsilon(release("su-su-wang-2025", "US"), 1e-10)$epsilon_upper
+  for (locale in c("C", "C.UTF-8")) {
+    said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = FALSE,
+      env = c(paste0("LC_ALL=", locale), paste0("TMPDIR=", shQuote(file.path(folder, "temporary")))))
+    expect_equal(said[length(said)], paste(expected, expected, expected, "UTF-8 TRUE"), info = locale)
+  }
+})
