@@ -162,13 +162,19 @@ of_option <- function(of) {
 }
 
 # One number of a mechanism, written as a question mark, that meets a target.
-find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
+find_number <- function(mechanism, text = NULL, delta = NULL, epsilon = NULL, beside = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
                         prior = NULL, of = c("events", "outputs"), decimals = NULL, digits = 12) {
-  mechanism <- one_name(mechanism, "mechanism")
-  text <- one_name(text, "text")
-  if (!grepl("?", text, fixed = TRUE)) refuse("text = ", shown_value(text), ": expected a question mark in place of a number, as in 0.01:gaussian:?x1000")
+  sought <- if (inherits(mechanism, "dpassay_account")) {
+    if (!is.null(text)) refuse("text: an account has its own question mark: leave text out")
+    account_options(mechanism)
+  } else {
+    option(one_name(mechanism, "mechanism"), one_name(text, "text"))
+  }
+  if (!any(grepl("?", sought, fixed = TRUE))) {
+    refuse(if (is.null(text)) "mechanism" else paste0("text = ", shown_value(text)), ": expected a question mark in place of a number, as in 0.01:gaussian:?x1000")
+  }
   a <- answer_of("calibrate", c(
-    option(mechanism, text),
+    sought,
     if (!is.null(beside)) account_options(as_account(beside)),
     digits_option(digits),
     target_options(delta, epsilon, advantage, alpha, beta, posterior, prior), of_option(of),
@@ -181,7 +187,7 @@ find_number <- function(mechanism, text, delta = NULL, epsilon = NULL, beside = 
   measured <- c(measure, paste0("target_", measure))
   row <- c(list(number = a$sought), flat(a[c("value", "not_enough", measured)], enclosures = measured), list(text = a$text_with_value))
   answer(bound(list(row)), "number", a, c(
-    paste0(mechanism, " ", text), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
+    if (is.null(text)) title_of(mechanism) else paste0(mechanism, " ", text), paste0(relation_of(a), if (!is.null(a$delta)) paste0(", delta = ", a$delta), if (!is.null(a$goal)) paste0("; ", a$goal$in_words)),
     paste0("The number is proven to meet the target", if (isTRUE(a$proven)) ", and its neighbor on the grid is proven not to." else ".")
   ), c("number", "value", "not_enough", measured))
 }

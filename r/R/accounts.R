@@ -10,7 +10,8 @@ LAWS <- c(
   approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s",
   table = "the noise of a table of %s rows", "p-table" = "the cell-key noise of a table of %s rows", pair = "a pair of distributions of %s outcomes",
   "unknown-key" = "a key shown by %s, threshold %s", sampled = "a Poisson-sampled step of %s",
-  "dp-sgd" = "a step of DP-SGD, rate %s, noise multiplier %s"
+  "dp-sgd" = "a step of DP-SGD, rate %s, noise multiplier %s",
+  "noise-multiplier" = "a training run with DP-SGD, noise multiplier %s, %s"
 )
 TWO_PARAMETERS <- names(LAWS)[lengths(gregexpr("%s", LAWS, fixed = TRUE)) == 2L]
 
@@ -76,7 +77,7 @@ composition <- function(..., neighbors = NULL, group = 1, times = 1, counts_as_g
   parts <- lapply(list(...), as_composition)
   if (!length(parts)) refuse("nothing to compose: give counts with noise, as discrete_gaussian(5, count = 10)")
   own <- relation(neighbors, group, times, counts_as_given, normalize)
-  counts <- do.call(rbind, lapply(parts, `[[`, "counts"))
+  counts <- separate_runs(do.call(rbind, lapply(parts, `[[`, "counts")))
   account("composition", counts = counts, relation = common_relation(lapply(parts, `[[`, "relation"), own))
 }
 
@@ -111,8 +112,10 @@ of_frame <- function(x) {
   law[law == "perturbation-table"] <- "p-table"
   law[law == "outcome-pair"] <- "pair"
   law[law == "poisson-sampled"] <- "sampled"
-  bad <- is.na(law) | !law %in% names(LAWS)
-  if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(names(LAWS), collapse = ", "))
+  known <- setdiff(names(LAWS), TRAINING)
+  bad <- is.na(law) | !law %in% known
+  if (any(law %in% TRAINING)) refuse("law \"noise-multiplier\": a training run by batches or epochs is no row of a data frame: give dp_sgd()")
+  if (any(bad)) refuse("law \"", x$law[bad][1L], "\" is unknown: expected ", paste(known, collapse = ", "))
   given <- function(name) if (is.null(x[[name]])) rep(1, nrow(x)) else if (is.factor(x[[name]])) as.character(x[[name]]) else x[[name]]
   counts <- given("count")
   if (is.character(counts) && all(grepl("^[0-9]+$", counts))) counts <- as.numeric(counts)
@@ -203,9 +206,14 @@ account_options <- function(account) {
   subject <- if (inherits(account, "dpassay_release")) {
     c(option("release", account$name), if (length(account$levels)) option("level", account$levels))
   } else {
-    with(account$counts, option(law, paste0(option_values(law, parameter), ifelse(is.na(second), "", paste0(":", second)), ifelse(count == "1", "", paste0("x", count)), ifelse(shift == "1", "", paste0("@", shift)))))
+    unlist(lapply(seq_len(nrow(account$counts)), function(row) counts_options(account$counts[row, ])))
   }
   c(subject, account$relation)
+}
+
+counts_options <- function(row) {
+  if (row$law == TRAINING) return(c(option(TRAINING, row$parameter), strsplit(row$second, " ", fixed = TRUE)[[1L]]))
+  with(row, option(law, paste0(option_values(law, parameter), if (!is.na(second)) paste0(":", second), if (count != "1") paste0("x", count), if (shift != "1") paste0("@", shift))))
 }
 
 `+.dpassay_composition` <- function(e1, e2) {
@@ -217,6 +225,7 @@ account_options <- function(account) {
 `*.dpassay_composition` <- function(e1, e2) {
   if (!inherits(e1, "dpassay_composition")) return(e2 * e1)
   whole_text(e2, "times")
+  if (any(e1$counts$law == TRAINING)) refuse("a training run is not multiplied: give more steps or epochs, or times for runs of their own")
   e1$counts$count <- vapply(as.numeric(e1$counts$count) * e2, whole_text, "", what = "count")
   e1
 }
@@ -229,10 +238,10 @@ as.data.frame.dpassay_composition <- function(x, row.names = NULL, optional = FA
 }
 
 noise_words <- function(x) {
-  with(x$counts, paste0(
+  with(x$counts, ifelse(law == TRAINING, law_words(law, parameter, second), paste0(
     count, ifelse(count == "1", " count with ", " counts with "), law_words(law, parameter, second),
     ifelse(shift == "1", "", paste0(", each changed by ", shift))
-  ))
+  )))
 }
 
 law_words <- function(law, parameter, second) {
@@ -240,6 +249,7 @@ law_words <- function(law, parameter, second) {
   two <- law %in% TWO_PARAMETERS
   words <- character(length(law))
   words[!two] <- sprintf(LAWS[law[!two]], parameter[!two])
+  second[law == TRAINING] <- run_words(second[law == TRAINING])
   words[two] <- sprintf(LAWS[law[two]], parameter[two], second[two])
   words
 }

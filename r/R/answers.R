@@ -64,7 +64,10 @@ bound <- function(rows) {
 }
 
 answer <- function(frame, kind, about, title, shown) {
-  structure(frame, class = c(paste0("dpassay_", kind), "dpassay_answer", "data.frame"), about = about, title = title, shown = shown)
+  # Several answers of the program are a list without names.
+  answers <- if (is.null(names(about))) about else list(about)
+  conditions <- unique(unlist(lapply(answers, function(one) texts(one$conditions))))
+  structure(frame, class = c(paste0("dpassay_", kind), "dpassay_answer", "data.frame"), about = about, title = title, shown = shown, conditions = conditions)
 }
 
 about <- function(x) {
@@ -76,7 +79,7 @@ about <- function(x) {
 `[.dpassay_answer` <- function(x, ...) as.data.frame(x)[...]
 
 as.data.frame.dpassay_answer <- function(x, row.names = NULL, optional = FALSE, ...) {
-  attr(x, "about") <- attr(x, "title") <- attr(x, "shown") <- NULL
+  attr(x, "about") <- attr(x, "title") <- attr(x, "shown") <- attr(x, "conditions") <- attr(x, "confidence") <- attr(x, "compared") <- NULL
   class(x) <- "data.frame"
   if (!is.null(row.names)) row.names(x) <- row.names
   x
@@ -115,10 +118,17 @@ print.dpassay_answer <- function(x, digits = getOption("dpassay.digits", 12), ro
   cat("\n")
   table <- shown_columns(x, digits)
   some <- utils::head(table, rows)
-  # Names to the left, numbers to the right.
-  left <- vapply(some, function(column) any(grepl("[A-Za-z]{2}", column)), NA)
-  padded <- Map(function(name, column, is_left) format(c(name, column), justify = if (is_left) "left" else "right"), names(some), some, left)
-  cat(sub(" +$", "", do.call(paste, c(unname(padded), sep = "  "))), sep = "\n")
+  put_columns(some)
   if (nrow(table) > nrow(some)) cat("... and ", nrow(table) - nrow(some), " more rows\n", sep = "")
+  # Under which the numbers hold, as that batches are drawn at random.
+  conditions <- attr(x, "conditions")
+  if (length(conditions)) cat("\n", paste0(strwrap(conditions, width = getOption("width"), exdent = 2L), "\n"), sep = "")
   invisible(x)
+}
+
+# Names to the left, numbers to the right.
+put_columns <- function(columns) {
+  left <- vapply(columns, function(column) any(grepl("[A-Za-z]{2}|^[A-Z]", column)), NA)
+  padded <- Map(function(name, column, is_left) format(c(name, column), justify = if (is_left) "left" else "right"), names(columns), columns, left)
+  cat(sub(" +$", "", do.call(paste, c(unname(padded), sep = "  "))), sep = "\n")
 }

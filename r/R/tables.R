@@ -26,15 +26,55 @@ poisson_sampled <- function(rate, noise, count = 1, shift = 1, neighbors = NULL,
   of_nested("sampled", noise, paste0(one_exact(rate, "rate"), ":"), NA_character_, count, shift, relation(neighbors, times = times))
 }
 
-dp_sgd <- function(noise_multiplier, sample_rate = NULL, steps, batch_size = NULL, records = NULL, neighbors = NULL, times = 1) {
+dp_sgd <- function(noise_multiplier, sample_rate = NULL, steps = NULL, batch_size = NULL, records = NULL, epochs = NULL, neighbors = NULL, times = 1) {
   batches <- !is.null(batch_size) && !is.null(records)
   if (is.null(sample_rate) != batches || is.null(batch_size) != is.null(records)) refuse("sample_rate: expected a rate, or batch_size and records in its place")
-  rate <- if (batches) {
-    sizes <- c(whole_text(batch_size, "batch_size"), whole_text(records, "records"))
-    if (as.numeric(sizes[1L]) > as.numeric(sizes[2L])) refuse("batch_size = ", sizes[1L], ": expected at most the ", sizes[2L], " records")
-    paste(sizes, collapse = "/")
-  } else one_exact(sample_rate, "sample_rate")
-  of_rows("dp-sgd", rate, one_exact(noise_multiplier, "noise_multiplier"), steps, 1, relation(neighbors, times = times))
+  if (is.null(steps) == is.null(epochs)) refuse("steps: expected the number of steps, or epochs in its place")
+  given <- list(noise_multiplier = noise_multiplier, sample_rate = sample_rate, batch_size = batch_size, records = records, steps = steps, epochs = epochs)
+  run <- unlist(Map(run_number, Filter(Negate(is.null), given), names(Filter(Negate(is.null), given))))
+  if (batches && !"?" %in% run && as.numeric(run["batch_size"]) > as.numeric(run["records"])) {
+    refuse("batch_size = ", run["batch_size"], ": expected at most the ", run["records"], " records")
+  }
+  relation <- relation(neighbors, times = times)
+  if (!batches && is.null(epochs) && !"?" %in% run) return(of_rows("dp-sgd", run[["sample_rate"]], run[["noise_multiplier"]], steps, 1, relation))
+  of_rows(TRAINING, run[["noise_multiplier"]], paste(option(gsub("_", "-", names(run)[-1L], fixed = TRUE), run[-1L]), collapse = " "), 1, 1, relation)
+}
+
+# A training run by batches or epochs, in the program's own options: the steps are computed there, exactly.
+TRAINING <- "noise-multiplier"
+
+# A number of a training run, or the question mark of find_number().
+run_number <- function(x, what) {
+  if (identical(x, "?")) return(x)
+  if (what %in% c("batch_size", "records", "steps")) whole_text(x, what) else one_exact(x, what)
+}
+
+# A second run has no options of its own: it is written as its rate and its steps.
+separate_runs <- function(counts) {
+  runs <- which(counts$law == TRAINING)
+  if (length(runs) < 2L) return(counts)
+  for (at in runs) {
+    run <- as.list(run_options(counts$second[at]))
+    if (!is.null(run$epochs) && (is.null(run$records) || !grepl("^[0-9]+$", run$epochs))) {
+      refuse("epochs = ", run$epochs, ": of several training runs each needs its steps, or whole epochs of batches")
+    }
+    steps <- if (is.null(run$epochs)) as.numeric(run$steps) else as.numeric(run$epochs) * -((-as.numeric(run$records)) %/% as.numeric(run$`batch-size`))
+    rate <- if (is.null(run$records)) run$`sample-rate` else paste0(run$`batch-size`, "/", run$records)
+    counts[at, c("law", "parameter", "second", "count")] <- list("dp-sgd", rate, counts$parameter[at], whole_text(steps, "steps"))
+  }
+  counts
+}
+
+run_options <- function(second) {
+  parts <- strsplit(sub("^--", "", strsplit(second, " ", fixed = TRUE)[[1L]]), "=", fixed = TRUE)
+  stats::setNames(vapply(parts, `[`, "", 2L), vapply(parts, `[`, "", 1L))
+}
+
+run_words <- function(second) {
+  vapply(second, function(one) {
+    run <- run_options(one)
+    paste(gsub("-", " ", names(run), fixed = TRUE), run, collapse = ", ")
+  }, "", USE.NAMES = FALSE)
 }
 
 # A law with another one inside it, which the program reads as LAW:PARAMETER.

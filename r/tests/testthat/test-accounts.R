@@ -71,7 +71,7 @@ test_that("tables, unknown keys and sampled steps are accounts", {
   expect_match(refusal(unknown_key(discrete_laplace(1, count = 2), 30)), "expected one law without count")
   expect_match(refusal(poisson_sampled(0.1, approximate(1, 1e-9))), "has no place here")
   expect_equal(options_of(dp_sgd(1.1, 0.01, 1000)), "--dp-sgd=0.01:1.1x1000")
-  expect_equal(options_of(dp_sgd(1.1, batch_size = 256, records = 60000, steps = 9)), "--dp-sgd=256/60000:1.1x9")
+  expect_equal(options_of(dp_sgd(1.1, batch_size = 256, records = 60000, steps = 9)), c("--noise-multiplier=1.1", "--batch-size=256", "--records=60000", "--steps=9"))
   expect_match(refusal(dp_sgd(1, steps = 3)), "expected a rate, or batch_size and records")
   expect_match(refusal(dp_sgd(1, 0.1, 3, batch_size = 6, records = 60)), "expected a rate, or")
   expect_match(refusal(dp_sgd(1, batch_size = 61, records = 60, steps = 3)), "at most the 60 records")
@@ -113,4 +113,33 @@ test_that("accounts are printed as they are accounted for", {
     "neighbors = bounded, times = 2", sep = "\n"
   ), fixed = TRUE)
   expect_output(print(release("pl94-persons-us", "State", neighbors = "add-remove")), "release pl94-persons-us: State\nneighbors = add-remove", fixed = TRUE)
+})
+
+test_that("training runs by batches and epochs are the program's own", {
+  options_of <- dpassay:::account_options
+  run <- dp_sgd(1.1, batch_size = 256, records = 60000, epochs = 3)
+  expect_equal(options_of(run), c("--noise-multiplier=1.1", "--batch-size=256", "--records=60000", "--epochs=3"))
+  expect_equal(options_of(dp_sgd(1, "3/1000", epochs = "1/2")), c("--noise-multiplier=1", "--sample-rate=3/1000", "--epochs=1/2"))
+  expect_equal(options_of(run + discrete_laplace(1, 3)), c(options_of(run), "--discrete-laplace=1x3"))
+  expect_output(print(run), "a training run with DP-SGD, noise multiplier 1.1, batch size 256, records 60000, epochs 3", fixed = TRUE)
+  # 60000 / 256 is 234.4: an epoch has 235 steps. Of several runs each has its rate and steps.
+  expect_equal(options_of(run + dp_sgd(1, batch_size = 500, records = 1001, steps = 7)), c("--dp-sgd=256/60000:1.1x705", "--dp-sgd=500/1001:1x7"))
+  expect_match(refusal(run + dp_sgd(1, 0.1, epochs = 2)), "each needs its steps, or whole epochs of batches")
+  expect_match(refusal(2 * run), "a training run is not multiplied")
+  expect_match(refusal(dp_sgd(1, 0.1)), "steps: expected the number of steps, or epochs in its place")
+  expect_match(refusal(dp_sgd(1, 0.1, 3, epochs = 3)), "steps: expected the number of steps, or epochs in its place")
+  expect_match(refusal(composition(as.data.frame(run)[c("law", "parameter")])), "is no row of a data frame: give dp_sgd")
+  skip_without_assay()
+  expect_equal(epsilon(run, 1e-5)$epsilon_lower, epsilon(dp_sgd(1.1, "256/60000", 705), 1e-5)$epsilon_lower)
+  # How the batches have to be drawn is a part of what is printed.
+  expect_output(print(epsilon(run, 1e-5)), "Holds only if samples are fresh and secret Poisson samples")
+  expect_output(print(epsilon(run, c(1e-5, 1e-6))), "Holds for 705 steps of the sample rate 8/1875")
+  expect_output(print(delta(dp_sgd(1, 0.01, 10), 1)), "It is no bound for shuffled or\\s+fixed-size batches")
+  expect_no_match(capture.output(print(epsilon(ten(), 1e-5))), "Holds only")
+  found <- find_number(dp_sgd("?", batch_size = 256, records = 60000, epochs = 10), delta = 1e-5, epsilon = 2)
+  expect_equal(c(found$value, found$not_enough), c("0.7864", "0.7863"))
+  expect_equal(find_number(dp_sgd(1, 0.01, "?"), delta = 1e-5, epsilon = 2)$value, "1202")
+  expect_match(refusal(find_number(run, delta = 1e-5, epsilon = 2)), "expected a question mark")
+  expect_match(refusal(find_number(run, "?", delta = 1e-5, epsilon = 2)), "leave text out")
+  expect_match(refusal(epsilon(dp_sgd("?", 0.1, 3), 1e-5)), "is not a number")
 })
