@@ -71,14 +71,49 @@ add_noise <- function(counts, noise, keep_metadata = FALSE, insecure_seed = NULL
   noisy <- if (is.data.frame(counts)) noisy_frame(counts, noise, keep_metadata, keep_order, insecure_seed) else {
     if (is.list(noise) && !inherits(noise, "dpassay_account")) refuse("a list of noise is for a data frame: give one noise for one vector of counts")
     noise <- one_law(noise)
-    checked <- checked_for(counts, noise, "counts")
-    check_order("the counts are", checked, list(names(counts)), keep_order)
-    sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
-    names(sums) <- names(counts)
-    sums
+    if (!is.null(dim(counts))) noisy_table(counts, noise, keep_metadata, keep_order, insecure_seed) else noisy_vector(counts, noise, keep_order, insecure_seed)
   }
   if (!is.null(insecure_seed)) warn_of_seed(insecure_seed)
   noisy
+}
+
+noisy_vector <- function(counts, noise, keep_order, insecure_seed) {
+  checked <- checked_for(counts, noise, "counts")
+  check_order("the counts are", checked, list(names(counts)), keep_order)
+  sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
+  names(sums) <- names(counts)
+  sums
+}
+
+# Cross tables of R: of table(), xtabs() and ftable(), and matrices and arrays. What names the cells stays.
+TABLE_CLASSES <- c("table", "xtabs", "ftable")
+TABLE_ATTRIBUTES <- c("dim", "dimnames", "class", "row.vars", "col.vars")
+
+noisy_table <- function(counts, noise, keep_metadata, keep_order, insecure_seed) {
+  other <- setdiff(if (is.object(counts)) class(counts), TABLE_CLASSES)
+  if (length(other)) refuse("counts: an object of class ", other[1L], ": expected a table of table(), xtabs() or ftable(), or a matrix of counts")
+  checked <- checked_for(as.vector(unclass(counts)), noise, "counts")
+  cells <- unclass(if (inherits(counts, "ftable")) as.table(counts) else counts)
+  if (table_shows_order(cells)) tell_order("the cells are", keep_order)
+  sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
+  extra <- setdiff(names(attributes(counts)), TABLE_ATTRIBUTES)
+  attributes(sums) <- attributes(counts)[if (keep_metadata) names(attributes(counts)) else setdiff(names(attributes(counts)), extra)]
+  if (keep_metadata && length(extra)) notice("copied without noise: ", paste("attribute", extra, collapse = "; "), class = "dpassay_metadata_warning")
+  sums
+}
+
+# Whether a table has its cells, or the totals of its rows, columns and so on, in their true order.
+table_shows_order <- function(cells) {
+  keys <- dimnames(cells)
+  has_keys <- which(!vapply(seq_along(dim(cells)), function(at) is.null(keys[[at]]), NA))
+  if (!length(has_keys) || !length(cells)) return(FALSE)
+  # Two columns that a code book orders stand by their totals half of the time, and every row has them so.
+  totals <- Filter(function(at) length(dim(cells)) == 1L || dim(cells)[at] > 2L, has_keys)
+  by_totals <- vapply(totals, function(at) shows_order(as.vector(apply(cells, at, sum)), list(keys[[at]])), NA)
+  # The last key varies fastest, as in a sorted data frame.
+  rows <- aperm(cells, rev(seq_along(dim(cells))))
+  key_of <- function(at) keys[[at]][as.vector(slice.index(rows, length(dim(cells)) + 1L - at))]
+  any(by_totals) || shows_order(as.vector(rows), lapply(has_keys, key_of))
 }
 
 # The counts as doubles that are exactly the counts, or a refusal that does not show any of them.
@@ -96,8 +131,15 @@ checked_counts <- function(x, what) {
 # Refuses counts that rise or fall from row to row, or within each group of equal first keys, where the keys do not rise: the noisy ones keep
 # that order. With keep_order it is a warning.
 check_order <- function(where, counts, keys, keep_order) {
+  if (shows_order(counts, keys)) tell_order(where, keep_order)
+}
+
+shows_order <- function(counts, keys) {
   keys <- Filter(function(key) is.atomic(key) && length(key) == length(counts), unname(keys))
-  if (!length(keys) || length(unique(counts)) < 2L || !is_by_counts(counts, lapply(keys, places_of))) return(invisible())
+  length(keys) > 0L && length(unique(counts)) > 1L && is_by_counts(counts, lapply(keys, places_of))
+}
+
+tell_order <- function(where, keep_order) {
   what <- paste0(where, " in the order of the true counts, which the noisy ones keep: who sees the rows learns this order without noise")
   if (keep_order) return(notice(what, class = "dpassay_order_warning"))
   refuse(what, ". Sort by the keys before noise is added, as by x[order(x$key), ]; keep_order = TRUE is for an order that does not come from the counts")

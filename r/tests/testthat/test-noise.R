@@ -161,3 +161,41 @@ test_that("rows in the order of their true counts are refused, and unused levels
   expect_warning(kept <- add_noise(frame, list(n = law), keep_metadata = TRUE), "unused levels of column key", class = "dpassay_metadata_warning")
   expect_identical(levels(kept$key), c("a", "b", "c", "secret"))
 })
+
+test_that("cross tables get noise in every cell, and stay what they are", {
+  skip_without_assay()
+  law <- discrete_gaussian(5)
+  plain <- table(cyl = mtcars$cyl, gear = mtcars$gear)
+  noisy <- quietly(add_noise(plain, law, insecure_seed = 1))
+  expect_s3_class(noisy, "table", exact = TRUE)
+  expect_identical(dimnames(noisy), dimnames(plain))
+  expect_equal(as.vector(noisy) - as.vector(plain), quietly(sample_noise(law, 9, insecure_seed = 1)))
+  # The call of xtabs() could hold anything.
+  crossed <- xtabs(~ cyl + gear, mtcars)
+  expect_setequal(names(attributes(add_noise(crossed, law))), c("dim", "dimnames", "class"))
+  expect_warning(kept <- add_noise(crossed, law, keep_metadata = TRUE), "copied without noise: attribute call", class = "dpassay_metadata_warning")
+  expect_false(is.null(attr(kept, "call")))
+  flat <- stats::ftable(Titanic, row.vars = 1:2)
+  expect_identical(attributes(add_noise(flat, law))[c("row.vars", "col.vars", "class")], attributes(flat)[c("row.vars", "col.vars", "class")])
+  expect_identical(dim(add_noise(Titanic, law)), dim(Titanic))
+  counts <- matrix(c(3L, 6L, 5L, 1L, 4L, 2L), 2L, dimnames = list(NULL, c("a", "b", "c")))
+  expect_identical(attributes(add_noise(counts, law)), attributes(counts))
+  expect_identical(dim(add_noise(unname(counts), law)), c(2L, 3L))
+  expect_named(add_noise(table(c("b", "a", "a")), law), c("a", "b"))
+  expect_true(all(add_noise(counts %% 2L, randomized_response(1)) %in% 0:1))
+  # Fractions, other classes, and one noise for a table.
+  expect_match(refusal(add_noise(prop.table(plain), law)), "not whole in row 1 and [0-9]+ more")
+  expect_match(refusal(add_noise(structure(counts, class = "odd"), law)), "object of class odd: expected a table of table")
+  expect_match(refusal(add_noise(plain, list(cyl = law))), "a list of noise is for a data frame")
+})
+
+test_that("cross tables in the order of their counts are refused", {
+  law <- discrete_laplace(100)
+  plain <- table(cyl = mtcars$cyl, gear = mtcars$gear)
+  # By rows, by columns, and a table of one key; the last has its keys in their own order.
+  sorted <- list(plain[order(rowSums(plain)), ], plain[, order(colSums(plain))], sort(table(mtcars$carb)), stats::ftable(plain[order(-rowSums(plain)), ]))
+  for (counts in sorted) expect_match(refusal(add_noise(counts, law)), "the cells are in the order of the true counts")
+  skip_without_assay()
+  expect_warning(add_noise(sorted[[1L]], law, keep_order = TRUE), class = "dpassay_order_warning")
+  expect_no_warning(add_noise(plain, law))
+})
