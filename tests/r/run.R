@@ -102,6 +102,14 @@ run_document <- function(name) {
   wrong + !length(commands)
 }
 
-failures <- failures + run_tests()
+# The documented installation brings the vignette.
+run_vignette <- function() {
+  found <- suppressWarnings(utils::vignette("dpassay", package = "dpassay"))
+  has_text <- inherits(found, "vignette") && any(grepl("<h1", readLines(file.path(found$Dir, "doc", found$PDF), encoding = "UTF-8", warn = FALSE), fixed = TRUE))
+  cat("vignette(\"dpassay\"): ", if (has_text) "found" else "NOT found after the installation", "\n", sep = "")
+  as.integer(!has_text)
+}
+
+failures <- failures + run_tests() + run_vignette()
 for (name in "docs/guide/r.md") failures <- failures + run_document(name)
 quit(status = if (failures > 0L) 1L else 0L)
