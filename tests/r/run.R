@@ -13,7 +13,7 @@ run_tests <- function() {
   bad <- rows$failed > 0 | rows$error
   reasons <- unlist(lapply(found, function(test) vapply(Filter(function(r) inherits(r, "expectation_skip"), test$results), conditionMessage, "")))
   # Releases of testthat word the reason differently, so that only the package is read from it.
-  optional <- Filter(function(package) !requireNamespace(package, quietly = TRUE), c("tibble", "data.table"))
+  optional <- Filter(function(package) !requireNamespace(package, quietly = TRUE), c("tibble", "data.table", "sf"))
   absent <- vapply(reasons, function(reason) any(vapply(optional, grepl, NA, x = reason, fixed = TRUE)), NA)
   unexpected <- reasons[!absent]
   cat(sprintf("%d tests of the R package: %d passed checks, %d failed, %d skipped\n", nrow(rows), sum(rows$passed), sum(bad), length(reasons)))
