@@ -8,15 +8,15 @@ chart <- function(x) {
   made <- switch(kind,
     epsilon = epsilon_chart(frame, x), delta = delta_chart(frame), profile = profile_chart(frame), tradeoff = tradeoff_chart(frame),
     comparison = comparison_chart(frame), calibration = calibration_chart(frame), ledger = ledger_chart(frame), verification = verdict_chart(frame),
-    risk = risk_chart(frame), risk_curve = risk_curve_chart(frame), posterior = posterior_chart(frame), estimates = estimates_chart(frame),
+    risk = risk_chart(frame), risk_curve = risk_curve_chart(frame), posterior = posterior_chart(frame), estimates = estimates_chart(frame, x),
     refuse("there is no chart of an answer of this kind (", kind, ")")
   )
   words <- attr(x, "title")
   words <- switch(kind,
-    verification = "Published values, recomputed", estimates = c(words[1L], "Least squares in doubles"), words
+    verification = "Published values, recomputed", words
   )
   made$title <- words[1L]
-  made$subtitle <- if (length(words) > 1L) sub(", delta = .*, .*", "", words[2L]) else ""
+  if (is.null(made$subtitle)) made$subtitle <- if (length(words) > 1L) sub(", delta = .*, .*", "", words[2L]) else ""
   made
 }
 
@@ -77,7 +77,7 @@ calibration_chart <- function(frame) {
   has_sigma2 <- !is.na(frame$sigma2)
   if (all(has_sigma2)) {
     both <- rbind(series(frame$level, frame$sigma2_approx, "present"), series(frame$level, frame$calibrated_sigma2_approx, "calibrated"))
-    return(described("dots", both, "sigma2", log = "v"))
+    return(described("dots", both, "variance proxy sigma2, in counts squared", log = "v"))
   }
   described("dots", rbind(series(frame$level, rep(1, nrow(frame)), "present"), series(frame$level, frame$factor_approx, "calibrated")), "noise, as a multiple of the present")
 }
@@ -91,7 +91,7 @@ ledger_chart <- function(frame) {
 verdict_chart <- function(frame) {
   counts <- as.data.frame(table(paper = frame$paper, verdict = frame$verdict), stringsAsFactors = FALSE)
   counts <- counts[counts$Freq > 0, ]
-  described("bars", series(counts$paper, counts$Freq, counts$verdict), "published values")
+  described("bars", series(counts$paper, counts$Freq, counts$verdict), "number of published values")
 }
 
 risk_chart <- function(frame) {
@@ -105,16 +105,42 @@ posterior_chart <- function(frame) {
   described("lines", series(ordered$noisy, ordered$posterior_approx, "posterior"), "noisy count minus known count", "posterior probability")
 }
 
-estimates_chart <- function(frame) {
-  kind <- sub(" .*", "", names(frame))
-  place <- if (!is.null(frame$area)) frame$area else ifelse(nzchar(frame$part), paste(frame$geoid, frame$part), frame$geoid)
-  first <- frame$query == frame$query[1L] & frame$cell == frame$cell[1L]
-  value <- frame[[which(kind %in% c("estimate", "count"))[1L]]]
-  margin <- if (is.null(frame$margin_95)) NA_real_ else frame$margin_95
-  made <- described("dots", series(place, value, "estimate", value - margin, value + margin)[first, ], paste0(frame$query[1L], ", cell ", frame$cell[1L]))
-  if (any(kind == "estimate")) made$xlab <- paste0(made$xlab, ", with margins of 95 %")
-  if (any(grepl("insecure seed", names(frame)))) made$xlab <- paste(made$xlab, "(insecure seed)")
+# The first count of every place, with its margin.
+estimates_chart <- function(frame, x) {
+  if (is.null(frame$variable)) frame <- long_of_wide(frame)
+  frame <- frame[frame$variable == frame$variable[1L], , drop = FALSE]
+  made <- described("dots", series(places_of_rows(frame), frame$estimate, "estimate", frame$estimate - frame$moe, frame$estimate + frame$moe))
+  label <- frame$label[1L]
+  what <- paste0(frame$variable[1L], if (length(label) && !is.na(label)) paste0(" ", gsub("!!", " ", label, fixed = TRUE)))
+  unit <- unit_of_release(about(x)$release)
+  counted <- if (what == "total") unit else paste0(unit, ", ", what)
+  made$xlab <- counted
+  margins <- if (any(!is.na(frame$moe))) paste0("with margins of ", attr(x, "confidence"), " %")
+  made$subtitle <- paste(c(if (is.null(margins)) "whole counts" else paste("least squares in doubles,", margins), if (!is.null(frame$insecure_seed)) "INSECURE seed"), collapse = ", ")
   made
+}
+
+long_of_wide <- function(frame) {
+  at <- match("level", names(frame)) + 1L
+  variable <- names(frame)[at]
+  data.frame(frame[c("GEOID", "NAME", "level", intersect(c("geocode", "part", "insecure_seed"), names(frame)))], variable = variable, estimate = frame[[variable]],
+    moe = frame[[paste0(variable, "_moe")]], stringsAsFactors = FALSE)
+}
+
+# A name of each row that no other has: its NAME or GEOID, and the part or the code of the spine where these occur twice.
+places_of_rows <- function(frame) {
+  place <- ifelse(is.na(frame$NAME), frame$GEOID, frame$NAME)
+  place <- ifelse(is.na(place), if (is.null(frame$geocode)) frame$level else ifelse(is.na(frame$geocode), frame$level, frame$geocode), place)
+  alike <- function() place %in% place[duplicated(place)]
+  if (!is.null(frame$part)) place <- ifelse(alike() & !is.na(frame$part), paste0(place, " (", frame$part, ")"), place)
+  # Connecticut is a state's name, and may be that of an area.
+  place <- ifelse(alike() & !is.na(frame$GEOID), paste0(place, " (", frame$GEOID, ")"), place)
+  if (!is.null(frame$geocode)) place <- ifelse(alike(), paste0(place, " (", frame$geocode, ")"), place)
+  place
+}
+
+unit_of_release <- function(release) {
+  if (grepl("persons|ddhc", release)) "persons" else if (grepl("^pl94-units", release)) "housing units" else if (grepl("units", release)) "homes or households" else "counts"
 }
 
 COLOURS <- c("#1b5e8c", "#c4581a", "#4d7d3a", "#7a4f9a", "#8a6d1c", "#a03050", "#3a7d7d", "#666666")
@@ -126,8 +152,10 @@ plot.dpassay_answer <- function(x, ...) {
 }
 
 heading <- function(made) {
-  graphics::title(main = made$title, line = 2.2, cex.main = 1, adj = 0)
-  graphics::mtext(made$subtitle, line = 0.9, adj = 0, cex = 0.8)
+  # From the left edge of the figure, so that names of rows take no room from it.
+  edge <- graphics::grconvertX(0.02, "nfc", "user")
+  graphics::mtext(made$title, line = 2.2, at = edge, adj = 0, font = 2)
+  graphics::mtext(made$subtitle, line = 1.1, at = edge, adj = 0, cex = 0.8)
 }
 
 legend_of <- function(names, ...) {
@@ -149,7 +177,25 @@ plot_lines <- function(made, ...) {
     if (nrow(one) <= 25L && at == 1L) graphics::points(one$x, one$y, col = COLOURS[at], pch = 16L)
   }
   heading(made)
-  legend_of(names, "topright", col = COLOURS[seq_along(names)], lty = seq_along(names), lwd = 2)
+  legend_of(names, free_corner(made), col = COLOURS[seq_along(names)], lty = seq_along(names), lwd = 2)
+}
+
+# The corner of the plot with the least of the lines in it.
+free_corner <- function(made) {
+  place <- function(values, is_log) {
+    values <- if (is_log) log(values) else values
+    (values - min(values)) / max(diff(range(values)), 1e-300)
+  }
+  x <- place(made$data$x, grepl("x", made$log))
+  y <- place(made$data$y, grepl("y", made$log))
+  # Points between those of the curves, which may be few.
+  drawn <- lapply(split(data.frame(x, y), made$data$series), function(one) {
+    if (nrow(one) > 1L) as.data.frame(stats::approx(one$x[order(one$x)], one$y[order(one$x)], n = 201L, ties = "ordered")) else one
+  })
+  drawn <- do.call(rbind, drawn)
+  inside <- function(right, top) sum((if (right) drawn$x > 0.6 else drawn$x < 0.4) & (if (top) drawn$y > 0.8 else drawn$y < 0.2))
+  corners <- c(topright = inside(TRUE, TRUE), topleft = inside(FALSE, TRUE), bottomleft = inside(FALSE, FALSE), bottomright = inside(TRUE, FALSE))
+  names(corners)[which.min(corners)]
 }
 
 # Rows from top to bottom, in the order of the answer.
@@ -169,14 +215,20 @@ plot_dots <- function(made, ...) {
   graphics::abline(h = seq_along(rows), col = "grey90")
   place <- match(data$x, rows)
   ranged <- !is.na(data$low)
-  graphics::segments(data$low[ranged], place[ranged], data$high[ranged], place[ranged], col = "grey50", lwd = 2)
+  # A margin that is narrower than its dot is seen as a bar across it.
+  graphics::segments(data$low[ranged], place[ranged], data$high[ranged], place[ranged], col = COLOURS[1L], lwd = 3)
+  height <- bar_height(rows)
+  for (end in c("low", "high")) graphics::segments(data[[end]][ranged], place[ranged] - height, data[[end]][ranged], place[ranged] + height, col = COLOURS[1L], lwd = 2)
   for (at in rev(seq_along(names))) {
     one <- data$series == names[at]
-    graphics::points(data$y[one], place[one], pch = SHAPES[at], col = COLOURS[at], cex = 1.2, lwd = 2)
+    graphics::points(data$y[one], place[one], pch = SHAPES[at], col = COLOURS[at], cex = if (any(ranged)) 0.9 else 1.2, lwd = 2)
   }
   heading(made)
   legend_of(names, "topleft", inset = c(0, -0.02), xpd = NA, yjust = 0, horiz = TRUE, pch = SHAPES[seq_along(names)], col = COLOURS[seq_along(names)])
 }
+
+# The ends of margins: half of their height in rows.
+bar_height <- function(rows) min(0.28, 0.05 + 0.025 * length(rows))
 
 SHAPES <- c(16L, 1L, 2L, 0L, 5L, 6L, 3L, 4L)
 
@@ -226,5 +278,5 @@ upwards <- function(made) {
 
 ranges <- function(data) {
   if (all(is.na(data$low))) return(NULL)
-  ggplot2::geom_linerange(ggplot2::aes(xmin = .data$low, xmax = .data$high), colour = "grey50", na.rm = TRUE)
+  ggplot2::geom_errorbar(ggplot2::aes(xmin = .data$low, xmax = .data$high), colour = COLOURS[1L], width = 2 * bar_height(unique(data$x)), linewidth = 0.9, na.rm = TRUE)
 }
