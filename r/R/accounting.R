@@ -68,11 +68,14 @@ delta <- function(account, epsilon, digits = 12) {
   answer(bound(rows), "delta", answers, c(title_of(account), relation_of(answers[[1L]])), c("epsilon", "delta", "zcdp_delta", "status"))
 }
 
-privacy_profile <- function(account, from = 0, to = 30, points = 201, digits = 12) {
+privacy_profile <- function(account, from = NULL, to = NULL, points = 201, digits = 12, over = c("epsilon", "shift"), delta = NULL) {
   account <- as_account(account)
+  over <- choice(over, c("epsilon", "shift"), "over")
+  ends <- c(if (!is.null(from)) option("from", one_exact(from, "from")), if (!is.null(to)) option("to", one_exact(to, "to")))
+  if (over == "shift") return(shift_profile(account, ends, delta, digits))
+  if (!is.null(delta)) refuse("delta: goes with over = \"shift\"")
   a <- answer_of("curve", c(
-    account_options(account), digits_option(digits), option("from", one_exact(from, "from")), option("to", one_exact(to, "to")),
-    option("points", whole_text(points, "points", least = 2))
+    account_options(account), digits_option(digits), ends, option("points", whole_text(points, "points", least = 2))
   ))
   lower <- texts(a$delta_lower)
   upper <- texts(a$delta_upper)
@@ -82,6 +85,19 @@ privacy_profile <- function(account, from = 0, to = 30, points = 201, digits = 1
     zcdp_delta = texts(a$zcdp_delta), zcdp_delta_approx = approximation(texts(a$zcdp_delta)), status = texts(a$status), stringsAsFactors = FALSE
   )
   answer(frame, "profile", a, c(title_of(account), paste0(relation_of(a), ": delta over epsilon")), c("epsilon", "delta", "zcdp_delta", "status"))
+}
+
+# Epsilon at one delta over the size of a record.
+shift_profile <- function(account, ends, delta, digits) {
+  if (is.null(delta)) refuse("delta: expected the delta at which epsilon is computed")
+  a <- answer_of("curve", c(account_options(account), digits_option(digits), option("over", "shift"), option("delta", one_exact(delta, "delta")), ends))
+  lower <- texts(a$epsilon_lower)
+  upper <- texts(a$epsilon_upper)
+  frame <- data.frame(
+    shift = texts(a$shift), shift_approx = approximation(texts(a$shift)), epsilon_lower = lower, epsilon_upper = upper, epsilon_approx = middle(lower, upper),
+    status = texts(a$status), stringsAsFactors = FALSE
+  )
+  answer(frame, "shifts", a, c(title_of(account), paste0(relation_of(a), ", delta = ", a$delta, ": epsilon over the shift of a record")), c("shift", "epsilon", "status"))
 }
 
 texts <- function(list) {
@@ -118,7 +134,8 @@ compare <- function(account, delta, digits = 12) {
 }
 
 calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match_curve = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
-                      prior = NULL, of = c("events", "outputs"), decimals = NULL, scale_all = FALSE, digits = 12) {
+                      prior = NULL, of = c("events", "outputs"), decimals = NULL, scale_all = FALSE, digits = 12,
+                      queries = FALSE, crossings = FALSE, out = NULL) {
   account <- as_account(account)
   curve <- if (!is.null(match_curve)) {
     if (length(match_curve) != 2L) refuse("match_curve = ", shown_value(match_curve), ": expected the two ends of a range of delta")
@@ -130,7 +147,8 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
     if (!is.null(match)) option("match", one_name(match, "match")),
     if (!is.null(curve)) option("match-curve", curve),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0)),
-    if (flag(scale_all, "scale_all")) "--scale-all"
+    if (flag(scale_all, "scale_all")) "--scale-all", if (flag(queries, "queries")) "--queries",
+    if (flag(crossings, "crossings")) "--crossings", if (!is.null(out)) option("out", at_home(one_name(out, "out")))
   ))
   # The value that the target bounds: epsilon, or a risk.
   measure <- if (is.null(a$goal)) "epsilon" else a$goal$measure
@@ -150,6 +168,11 @@ calibrate <- function(account, delta = NULL, epsilon = NULL, match = NULL, match
   ), c("level", "sigma2", "calibrated_sigma2", "factor", "reduction_percent", measured))
 }
 
+# Everything in a ledger, beside an account or in its place.
+ledger_options <- function(ledger, population) {
+  c(if (!is.null(ledger)) option("ledger", at_home(one_name(ledger, "ledger"))), if (!is.null(population)) option("population", one_name(population, "population")))
+}
+
 # The options of a target that does not depend on the present noise.
 target_options <- function(delta, epsilon, advantage, alpha, beta, posterior, prior) {
   given <- list(delta = delta, epsilon = epsilon, advantage = advantage, alpha = alpha, beta = beta, posterior = posterior, prior = prior)
@@ -163,7 +186,7 @@ of_option <- function(of) {
 
 # One number of a mechanism, written as a question mark, that meets a target.
 find_number <- function(mechanism, text = NULL, delta = NULL, epsilon = NULL, beside = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL,
-                        prior = NULL, of = c("events", "outputs"), decimals = NULL, digits = 12) {
+                        prior = NULL, of = c("events", "outputs"), decimals = NULL, digits = 12, ledger = NULL, population = NULL) {
   sought <- if (inherits(mechanism, "dpassay_account")) {
     if (!is.null(text)) refuse("text: an account has its own question mark: leave text out")
     account_options(mechanism)
@@ -175,7 +198,7 @@ find_number <- function(mechanism, text = NULL, delta = NULL, epsilon = NULL, be
   }
   a <- answer_of("calibrate", c(
     sought,
-    if (!is.null(beside)) account_options(as_account(beside)),
+    if (!is.null(beside)) account_options(as_account(beside)), ledger_options(ledger, population),
     digits_option(digits),
     target_options(delta, epsilon, advantage, alpha, beta, posterior, prior), of_option(of),
     if (!is.null(decimals)) option("decimals", whole_text(decimals, "decimals", least = 0))
@@ -194,7 +217,7 @@ find_number <- function(mechanism, text = NULL, delta = NULL, epsilon = NULL, be
 
 # The noise of each query with the least weighted error for a target: an epsilon, or a risk as in calibrate().
 allocate <- function(queries, delta = NULL, epsilon = NULL, advantage = NULL, alpha = NULL, beta = NULL, posterior = NULL, prior = NULL, accuracy = FALSE,
-                     neighbors = NULL, counts_as_given = FALSE, decimals = 4) {
+                     neighbors = NULL, counts_as_given = FALSE, decimals = 4, of = c("events", "outputs"), out = NULL) {
   about <- if (inherits(queries, "dpassay_release")) {
     account_options(queries)
   } else {
@@ -205,7 +228,7 @@ allocate <- function(queries, delta = NULL, epsilon = NULL, advantage = NULL, al
   number <- function(name, value) if (!is.null(value)) option(name, one_exact(value, name))
   a <- answer_of("allocate", c(
     about, number("delta", delta), number("epsilon", epsilon), number("advantage", advantage), number("alpha", alpha), number("beta", beta),
-    number("posterior", posterior), number("prior", prior), if (flag(accuracy, "accuracy")) "--accuracy",
+    number("posterior", posterior), number("prior", prior), of_option(of), if (!is.null(out)) option("out", at_home(one_name(out, "out"))), if (flag(accuracy, "accuracy")) "--accuracy",
     if (!is.null(neighbors)) option("neighbors", one_name(neighbors, "neighbors")), if (flag(counts_as_given, "counts_as_given")) "--counts-as-given",
     option("decimals", whole_text(decimals, "decimals", least = 0))
   ), names = if (inherits(queries, "dpassay_release")) character() else file)
@@ -239,9 +262,10 @@ queries_file <- function(frame) {
   path
 }
 
-ledger <- function(name = "us-2020-persons", delta, digits = 12) {
+ledger <- function(name = "us-2020-persons", delta = NULL, digits = 12) {
   name <- at_home(one_name(name, "name"))
-  a <- answer_of("ledger", c(digits_option(digits), option("delta", one_exact(delta, "delta"))), name)
+  # Without a delta that of the ledger's promise.
+  a <- answer_of("ledger", c(digits_option(digits), if (!is.null(delta)) option("delta", one_exact(delta, "delta"))), name)
   rows <- unlist(lapply(a$populations, function(population) {
     uncovered <- texts(population$composed$not_covered)
     composed <- if (length(uncovered)) paste("all but", paste(uncovered, collapse = ", "), "composed") else "all composed"

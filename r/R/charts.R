@@ -8,7 +8,7 @@ chart <- function(x) {
   made <- switch(kind,
     epsilon = epsilon_chart(frame, x), delta = delta_chart(frame), profile = profile_chart(frame), tradeoff = tradeoff_chart(frame),
     comparison = comparison_chart(frame), calibration = calibration_chart(frame), ledger = ledger_chart(frame), verification = verdict_chart(frame),
-    risk = risk_chart(frame), risk_curve = risk_curve_chart(frame), posterior = posterior_chart(frame), estimates = estimates_chart(frame, x),
+    risk = risk_chart(frame), risk_curve = risk_curve_chart(frame), posterior = posterior_chart(frame), shifts = shifts_chart(frame), estimates = estimates_chart(frame, x),
     refuse("there is no chart of an answer of this kind (", kind, ")")
   )
   words <- attr(x, "title")
@@ -98,6 +98,10 @@ risk_chart <- function(frame) {
   chosen <- frame[frame$key != "epsilon" & frame$key != "risk", ]
   zcdp <- if (!is.null(chosen$zcdp_approx)) series(chosen$quantity, chosen$zcdp_approx, "by zCDP")
   described("dots", rbind(series(chosen$quantity, chosen$value_approx, "exact"), zcdp), "probability")
+}
+
+shifts_chart <- function(frame) {
+  described("lines", series(frame$shift_approx, frame$epsilon_approx, "exact"), "shift of a record, as a multiple of the given one", "epsilon")
 }
 
 posterior_chart <- function(frame) {

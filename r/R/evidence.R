@@ -1,8 +1,10 @@
 # Published values, recomputed.
 
-verify <- function(papers = character()) {
+verify <- function(papers = character(), full = FALSE, nodes = NULL, state = NULL) {
   # Status 1 comes with an answer: a value differs without a recorded reason.
-  a <- answer_of("verify", names = at_home(names_of(papers, "papers")), accepted = c(0L, 1L))
+  a <- answer_of("verify", c(
+    if (flag(full, "full")) "--full", if (!is.null(nodes)) option("nodes", whole_text(nodes, "nodes")), if (!is.null(state)) option("state", at_home(one_name(state, "state")))
+  ), names = at_home(names_of(papers, "papers")), accepted = c(0L, 1L))
   rows <- unlist(lapply(a$papers, function(paper) lapply(paper$rows, function(row) verified_row(paper$paper, row))), recursive = FALSE)
   answer(bound(rows), "verification", a, verdicts(rows), c("paper", "id", "published", "computed", "verdict"))
 }

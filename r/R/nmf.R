@@ -4,7 +4,28 @@ nmf_check <- function(folder, release, delta = "1e-10", digits = 8) {
   # Status 1 comes with an answer: the files can be read and violate a rule.
   a <- answer_of(c("nmf", "check"), c(option("release", release_name(release)), option("delta", one_exact(delta, "delta")), digits_option(digits)),
     at_home(one_name(folder, "folder")), accepted = c(0L, 1L))
-  a
+  structure(a, class = "dpassay_check")
+}
+
+print.dpassay_check <- function(x, ...) {
+  missing <- unlist(lapply(names(x$missing), function(kind) {
+    found <- x$missing[[kind]]
+    if (identical(found, TRUE)) kind else if (length(found) && !identical(found, FALSE)) paste(kind, paste(texts(found), collapse = ", "))
+  }))
+  ends <- c(rounded_text(x$epsilon$lower, 10, -1), rounded_text(x$epsilon$upper, 10, 1))
+  cat(paste0(x$product, ": ", x$files, " files, parts ", paste(texts(x$parts), collapse = ", ")),
+    if (isTRUE(x$sound)) paste("sound: the files are those of", x$release) else paste("NOT sound as files of", x$release),
+    vapply(x$fit, function(one) {
+      paste0(if (isTRUE(one$fits)) "the counts fit each other" else "MISFIT: the counts do not fit each other", " (p bound ", one$p_bound_corrected, " of ", one$tests, " tests)")
+    }, ""),
+    if (length(missing)) paste("missing:", paste(missing, collapse = "; ")),
+    if (is_enclosure(x$epsilon)) paste0("epsilon ", if (!is.null(x$epsilon_is)) paste0(x$epsilon_is, " "), "[", ends[1L], ", ", ends[2L], "] at delta = ", x$delta),
+    "", sep = "\n")
+  put_columns(list(
+    level = vapply(x$levels, `[[`, "", "name"), units = vapply(x$levels, `[[`, "", "units"), with_counts = vapply(x$levels, `[[`, "", "measured"),
+    noisy_counts = vapply(x$levels, `[[`, "", "noisy_counts")
+  ))
+  invisible(x)
 }
 
 # The census variables, or without codes the tables of them.

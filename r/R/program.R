@@ -71,11 +71,12 @@ as_arguments <- function(message) {
   if (length(exclusive)) return(paste0(underscored(exclusive[2L]), " and ", underscored(exclusive[3L]), " exclude each other: give one of them"))
   needed <- regmatches(message, regexec("^the following required arguments were not provided:\\s+--([a-z0-9-]+)", message))[[1L]]
   if (length(needed)) return(paste0(underscored(needed[2L]), ": missing, and needed beside what was given"))
-  parts <- strsplit(message, "`", fixed = TRUE)[[1L]]
+  # A letter at the end, so that a backtick there is kept.
+  parts <- strsplit(paste0(message, "."), "`", fixed = TRUE)[[1L]]
   outside <- seq_along(parts) %% 2L == 1L
   found <- gregexpr("(?<![A-Za-z0-9_\"-])--[a-z][a-z0-9-]*", parts[outside], perl = TRUE)
   regmatches(parts[outside], found) <- lapply(regmatches(parts[outside], found), function(options) underscored(substring(options, 3L)))
-  paste(parts, collapse = "`")
+  sub("[.]$", "", paste(parts, collapse = "`"))
 }
 
 underscored <- function(names) gsub("-", "_", names, fixed = TRUE)

@@ -19,26 +19,35 @@ quantity_rows <- function(a, beside = list()) {
   }))
 }
 
-risk <- function(account, prior, delta = NULL, digits = 12) {
-  account <- as_account(account)
+# An account, or everything in a ledger.
+subject_options <- function(account, ledger, population) {
+  if (is.null(account) == is.null(ledger)) refuse("account: expected an account, or ledger in its place")
+  if (is.null(ledger) && !is.null(population)) refuse("population: goes with ledger")
+  c(if (!is.null(account)) account_options(as_account(account)), ledger_options(ledger, population))
+}
+
+subject_title <- function(account, ledger, population) {
+  if (is.null(ledger)) title_of(as_account(account)) else paste0("everything in the ledger ", ledger, if (!is.null(population)) paste0(" about ", population))
+}
+
+risk <- function(account = NULL, prior, delta = NULL, digits = 12, ledger = NULL, population = NULL) {
   a <- answer_of(c("risk", "bound"), c(
-    account_options(account), digits_option(digits), option("prior", one_exact(prior, "prior")), if (!is.null(delta)) option("delta", one_exact(delta, "delta"))
+    subject_options(account, ledger, population), digits_option(digits), option("prior", one_exact(prior, "prior")), if (!is.null(delta)) option("delta", one_exact(delta, "delta"))
   ))
   beside <- Filter(Negate(is.null), a[c("zcdp", "pure")])
   answer(quantity_rows(a, beside), "risk", a, c(
-    title_of(account), paste0(relation_of(a), ", prior = ", a$prior, ", delta = ", a$delta, ": bounds on any adversary")
+    subject_title(account, ledger, population), paste0(relation_of(a), ", prior = ", a$prior, ", delta = ", a$delta, ": bounds on any adversary")
   ), c("quantity", "value", names(beside)))
 }
 
 # The best test of each type I error: its power, and what it makes of a reported record.
-risk_curve <- function(account, prior, alpha = NULL, points = 201, from = "1e-6", digits = 12) {
-  account <- as_account(account)
+risk_curve <- function(account = NULL, prior, alpha = NULL, points = 201, from = "1e-6", digits = 12, ledger = NULL, population = NULL) {
   which <- if (is.null(alpha)) {
     c(option("points", whole_text(points, "points", least = 2)), option("from", one_exact(from, "from")))
   } else {
     option("alpha", some_exact(alpha, "alpha"))
   }
-  a <- answer_of(c("risk", "curve"), c(account_options(account), digits_option(digits), option("prior", one_exact(prior, "prior")), which))
+  a <- answer_of(c("risk", "curve"), c(subject_options(account, ledger, population), digits_option(digits), option("prior", one_exact(prior, "prior")), which))
   frame <- data.frame(alpha = texts(a$alpha), alpha_approx = approximation(texts(a$alpha)), stringsAsFactors = FALSE)
   for (name in c("power", "posterior", "relative_risk")) {
     lower <- texts(a[[paste0(name, "_lower")]])
@@ -47,13 +56,21 @@ risk_curve <- function(account, prior, alpha = NULL, points = 201, from = "1e-6"
   }
   frame$status <- texts(a$status)
   answer(frame, "risk_curve", a, c(
-    title_of(account), paste0(relation_of(a), ", prior = ", a$prior, ": the largest of all tests of each type I error alpha")
+    subject_title(account, ledger, population), paste0(relation_of(a), ", prior = ", a$prior, ": the largest of all tests of each type I error alpha")
   ), c("alpha", "power", "posterior", "relative_risk"))
 }
 
-risk_single <- function(rho, prior, noisy = NULL, digits = 12) {
-  rho <- paste(some_exact(rho, "rho"), collapse = ",")
-  options <- c(digits_option(digits), option("rho", rho), option("prior", one_exact(prior, "prior")))
+risk_single <- function(rho = NULL, prior, noisy = NULL, digits = 12, release = NULL, level = NULL, query = NULL) {
+  if (is.null(rho) == is.null(release)) refuse("rho: expected the rho of a count, or release, level and query in its place")
+  count <- if (is.null(release)) {
+    rho <- paste(some_exact(rho, "rho"), collapse = ",")
+    option("rho", rho)
+  } else {
+    c(option("release", release_name(release)), several("level", level), several("query", query))
+  }
+  options <- c(digits_option(digits), count, option("prior", one_exact(prior, "prior")))
+  # The program computes the rho of a query.
+  if (is.null(rho)) rho <- answer_of(c("risk", "single"), options)$rho
   if (is.null(noisy)) {
     a <- answer_of(c("risk", "single"), options)
     return(answer(quantity_rows(a), "risk", a, paste0("one noisy count: rho = ", rho, ", prior = ", a$prior), c("quantity", "value")))
@@ -72,13 +89,14 @@ risk_single <- function(rho, prior, noisy = NULL, digits = 12) {
     c("noisy", "posterior", "risk", "probability"))
 }
 
-risk_hierarchical <- function(rho, others, prior, noisy = NULL, truth = NULL, prior_x2 = "uniform", known = 0, digits = 12) {
+risk_hierarchical <- function(rho, others, prior, noisy = NULL, truth = NULL, prior_x2 = "uniform", known = 0, digits = 12, one_gaussian = FALSE) {
   if (is.null(noisy) == is.null(truth)) refuse("give either noisy, the released counts, or truth, the true ones")
   outputs <- if (is.null(noisy)) option("truth", paste(whole_numbers(truth, "truth"), collapse = ",")) else
     option("noisy", paste(whole_numbers(noisy, "noisy"), collapse = ","))
   a <- answer_of(c("risk", "hierarchical"), c(
     digits_option(digits), option("rho", paste(some_exact(rho, "rho"), collapse = ",")), option("others", paste(whole_numbers(others, "others"), collapse = ",")),
-    option("prior", one_exact(prior, "prior")), option("prior-x2", one_name(prior_x2, "prior_x2")), option("known", whole_numbers(known, "known")), outputs
+    option("prior", one_exact(prior, "prior")), option("prior-x2", one_name(prior_x2, "prior_x2")), option("known", whole_numbers(known, "known")), outputs,
+    if (flag(one_gaussian, "one_gaussian")) "--one-gaussian"
   ))
   answer(quantity_rows(a), "risk", a, paste0("counts of two levels or more: prior = ", a$prior), c("quantity", "value"))
 }

@@ -215,3 +215,53 @@ test_that("a locale without UTF-8 changes no argument", {
     stdout = TRUE, env = c("LC_ALL=C", paste0("ASSAY_HERE=", shQuote(assay_program()))))
   expect_match(paste(said, collapse = " "), "198 114 248")
 })
+
+test_that("options of single commands are arguments", {
+  skip_without_assay()
+  folder <- withr_folder(environment())
+  # Epsilon over the size of a record.
+  sizes <- privacy_profile(ten(), to = 3, over = "shift", delta = 1e-5)
+  expect_equal(sizes$shift, c("1", "2", "3"))
+  expect_equal(sizes$epsilon_lower[1L], epsilon(ten(), 1e-5)$epsilon_lower)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_invisible(plot(sizes))
+  expect_match(refusal(privacy_profile(ten(), over = "shift")), "delta: expected the delta")
+  expect_match(refusal(privacy_profile(ten(), delta = 1e-5)), "delta: goes with over")
+  # What was found, as a release.
+  own <- file.path(folder, "own.toml")
+  found <- calibrate(ten(), 1e-5, epsilon = 5, out = own, queries = TRUE, crossings = TRUE)
+  expect_lte(upper_double(epsilon(release(own), 1e-5)$epsilon_upper), 5)
+  expect_length(about(found)$queries, 1L)
+  queries <- data.frame(name = c("total", "detail"), count = c(1, 10))
+  split <- file.path(folder, "split.toml")
+  allocate(queries, delta = 1e-6, epsilon = 4, out = split)
+  expect_lte(upper_double(epsilon(release(split), 1e-6)$epsilon_upper), 4)
+  # Everything in a ledger.
+  books <- own_ledger(environment())
+  expect_match(refusal(risk(prior = 0.5)), "account: expected an account, or ledger in its place")
+  expect_match(refusal(risk(ten(), 0.5, ledger = books)), "account: expected an account, or ledger")
+  expect_match(refusal(risk(ten(), 0.5, population = "persons")), "population: goes with ledger")
+  # A count of a release has the rho of its query.
+  count <- risk_single(prior = "1/2", release = "su-su-wang-2025", level = "US", query = "each of ten")
+  expect_equal(as.data.frame(count), as.data.frame(risk_single("0.0073", prior = "1/2")))
+  expect_match(refusal(risk_single(prior = 0.5)), "rho: expected the rho of a count")
+  expect_match(refusal(verify("spines-2024", nodes = 9)), "^nodes: only the bundled paper su-su-wang-2025 has a method of its own")
+})
+
+test_that("a ledger is an account of risk", {
+  skip_without_assay()
+  folder <- withr_folder(environment())
+  books <- file.path(folder, "books.toml")
+  writeLines(c(
+    "name = \"own\"", "title = \"Our books\"", "source = \"invented\"", "rule = \"Both are about the same people.\"",
+    "[[population]]", "name = \"persons\"", "neighbors = \"add-remove\"", "releases = [\"su-su-wang-2025\"]"
+  ), books)
+  beside <- risk(prior = 0.5, ledger = books)
+  alone <- risk(release("su-su-wang-2025"), 0.5)
+  expect_equal(beside$value_approx[beside$key == "advantage"], alone$value_approx[alone$key == "advantage"], tolerance = 1e-9)
+  expect_output(print(beside), "everything in the ledger")
+  expect_equal(nrow(risk_curve(prior = 0.5, ledger = books, alpha = 0.05)), 1L)
+  sigma2 <- function(...) find_number("discrete-gaussian", "?x10", delta = 1e-9, epsilon = 25, ...)$value_approx
+  expect_gt(sigma2(ledger = books), sigma2())
+})

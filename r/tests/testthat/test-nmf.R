@@ -63,6 +63,8 @@ test_that("a folder is checked against its release", {
   found <- nmf_check(example(), "pl94-persons-us")
   expect_true(dpassay:::is_enclosure(found$epsilon))
   expect_gt(upper_double(found$epsilon$upper), 1)
+  expect_output(print(found), "26 files, parts 009, 044, 144\nsound: the files are those of pl94-persons-us\nthe counts fit each other", fixed = TRUE)
+  expect_output(print(found), "epsilon at most \\[16.46519[0-9]+, 16.46519[0-9]+\\] at delta = 1e-10")
 })
 
 columns_of_tidycensus <- c("GEOID", "NAME", "variable", "estimate", "moe")

@@ -86,6 +86,16 @@ test_that("names with spaces and quotes are names for the program itself", {
   expect_false(file.exists("escaped"))
 })
 
+test_that("messages are in the words of arguments", {
+  words <- dpassay:::as_arguments
+  expect_equal(words("--area-totals: no area x"), "area_totals: no area x")
+  expect_equal(words("--level State: name it by --tabulation State"), "level State: name it by tabulation State")
+  expect_equal(words("use `assay ledger FILE --check RELEASE`"), "use `assay ledger FILE --check RELEASE`")
+  expect_equal(words("use `assay nmf codes`, or --queries."), "use `assay nmf codes`, or queries.")
+  expect_equal(words("unknown paper \"--help\", x--y and -- z"), "unknown paper \"--help\", x--y and -- z")
+  expect_equal(words("the argument '--area-totals <FILE>' cannot be used with '--whole [<QUERY>...]'\n\nUsage: assay"), "area_totals and whole exclude each other: give one of them")
+})
+
 test_that("a tilde is the home of the user", {
   expect_equal(dpassay:::account_options(release("~/own.toml")), paste0("--release=", path.expand("~/own.toml")))
 })
