@@ -238,10 +238,16 @@ as.data.frame.dpassay_composition <- function(x, row.names = NULL, optional = FA
 }
 
 noise_words <- function(x) {
-  with(x$counts, ifelse(law == TRAINING, law_words(law, parameter, second), paste0(
-    count, ifelse(count == "1", " count with ", " counts with "), law_words(law, parameter, second),
-    ifelse(shift == "1", "", paste0(", each changed by ", shift))
-  )))
+  with(x$counts, {
+    words <- law_words(law, parameter, second)
+    # A training run is one, and its steps are no counts.
+    is_step <- grepl("^a (Poisson-sampled )?step ", words)
+    words <- ifelse(law == TRAINING, words, ifelse(
+      is_step, sub("^a (Poisson-sampled )?step ", "\\1steps ", words), paste0(ifelse(count == "1", "count with ", "counts with "), words)
+    ))
+    words <- ifelse(is_step & count == "1", sub("steps ", "step ", words), words)
+    paste0(ifelse(law == TRAINING, "", paste0(count, " ")), words, ifelse(shift == "1", "", paste0(", each changed by ", shift)))
+  })
 }
 
 law_words <- function(law, parameter, second) {

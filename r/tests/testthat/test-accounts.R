@@ -122,6 +122,8 @@ test_that("training runs by batches and epochs are the program's own", {
   expect_equal(options_of(dp_sgd(1, "3/1000", epochs = "1/2")), c("--noise-multiplier=1", "--sample-rate=3/1000", "--epochs=1/2"))
   expect_equal(options_of(run + discrete_laplace(1, 3)), c(options_of(run), "--discrete-laplace=1x3"))
   expect_output(print(run), "a training run with DP-SGD, noise multiplier 1.1, batch size 256, records 60000, epochs 3", fixed = TRUE)
+  expect_output(print(dp_sgd(1.1, 0.01, 1000)), "1000 steps of DP-SGD, rate 0.01, noise multiplier 1.1", fixed = TRUE)
+  expect_output(print(poisson_sampled(0.01, continuous_gaussian(1))), "1 Poisson-sampled step of 0.01:gaussian:1", fixed = TRUE)
   # 60000 / 256 is 234.4: an epoch has 235 steps. Of several runs each has its rate and steps.
   expect_equal(options_of(run + dp_sgd(1, batch_size = 500, records = 1001, steps = 7)), c("--dp-sgd=256/60000:1.1x705", "--dp-sgd=500/1001:1x7"))
   expect_match(refusal(run + dp_sgd(1, 0.1, epochs = 2)), "each needs its steps, or whole epochs of batches")
