@@ -86,9 +86,7 @@ as.data.frame.dpassay_answer <- function(x, row.names = NULL, optional = FALSE, 
 }
 
 # The columns that are printed, a proven number as an interval: its ends with fewer digits, rounded down and up.
-shown_columns <- function(x, digits) {
-  frame <- as.data.frame(x)
-  wanted <- attr(x, "shown")
+shown_columns <- function(frame, wanted, digits) {
   columns <- lapply(stats::setNames(wanted, wanted), function(name) {
     lower <- frame[[paste0(name, "_lower")]]
     if (is.null(lower)) return(short_exact(frame[[name]], digits))
@@ -116,10 +114,10 @@ print.dpassay_answer <- function(x, digits = getOption("dpassay.digits", 12), ro
   digits <- as.numeric(whole_text(digits, "digits", most = 250))
   cat(attr(x, "title"), sep = "\n")
   cat("\n")
-  table <- shown_columns(x, digits)
-  some <- utils::head(table, rows)
-  put_columns(some)
-  if (nrow(table) > nrow(some)) cat("... and ", nrow(table) - nrow(some), " more rows\n", sep = "")
+  # Only what is printed is put into words: the blocks of the nation are millions of rows.
+  some <- utils::head(as.data.frame(x), rows)
+  put_columns(shown_columns(some, attr(x, "shown"), digits))
+  if (nrow(x) > nrow(some)) cat("... and ", nrow(x) - nrow(some), " more rows\n", sep = "")
   # Under which the numbers hold, as that batches are drawn at random.
   conditions <- attr(x, "conditions")
   if (length(conditions)) cat("\n", paste0(strwrap(conditions, width = getOption("width"), exdent = 2L), "\n"), sep = "")

@@ -53,7 +53,10 @@ nmf_estimate <- function(folder, release, queries = NULL, level = NULL, tabulati
   confidence <- confidences(confidence)
   compares <- length(difference) || length(share) || length(rank) || length(median)
   # Units of tables: both parts of a state together, so that each is one row.
-  if (is.null(level) && is.null(tabulation) && is.null(areas) && is.null(whole)) tabulation <- c("State", "County", "Tract")
+  if (is.null(level) && is.null(tabulation) && is.null(areas) && is.null(whole)) {
+    if (length(rank)) refuse("rank: name the places by tabulation or areas: a state would be ranked among its own counties and tracts")
+    tabulation <- c("State", "County", "Tract")
+  }
   file_option <- function(name, value) if (!is.null(value)) option(name, at_home(one_name(value, gsub("-", "_", name))))
   flag_option <- function(name, value) if (flag(value, gsub("-", "_", name))) paste0("--", name)
   a <- answer_of(c("nmf", "estimate"), c(

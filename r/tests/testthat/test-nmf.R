@@ -52,6 +52,7 @@ test_that("codes that are numbers are refused, and so are unknown names", {
   expect_match(refusal(nmf_estimate("nmf", "pl94-persons-us", areas = list(a = 440030001001001))), "a number has lost its leading zeros")
   expect_match(refusal(nmf_estimate("nmf", "pl94-persons-us", areas = list("440030001001001"))), "areas: expected a list or vector with names")
   expect_match(refusal(nmf_estimate("nmf", "pl94-persons-us", constraints = "some")), "constraints = \"some\": expected \"all\"")
+  expect_match(refusal(nmf_estimate("nmf", "pl94-persons-us", rank = "total")), "rank: name the places by tabulation or areas")
   skip_without_assay()
   expect_match(refusal(nmf_estimate("no such folder", "pl94-persons-us")), "no such folder")
   expect_match(refusal(nmf_estimate(example(), "pl94-persons-us", level = "Village")), "Village")
