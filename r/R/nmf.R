@@ -299,8 +299,20 @@ estimates_frame <- function(path, a, places, confidence, by_variables, wide) {
   }, frame, numbers)
   if (by_variables) names(frame) <- first_confidence(names(frame), confidence) else frame <- of_queries(frame, places, confidence)
   if (places == "areas") frame$NAME <- frame$GEOID
+  if (!by_variables) frame <- with_races(frame, a$release)
   if (!is.null(a$insecure_seed)) frame$insecure_seed <- rep(a$insecure_seed, nrow(frame))
   frame
+}
+
+# The attribute cenrace has the numbers 0 to 62 of the Bureau's code. Their names are those of the lines of P1 that have no lines below them, in this order.
+with_races <- function(frame, release) {
+  if (is.null(frame$cenrace) || !grepl("^(pl94|dhc|dhc-demo)-persons-(us|pr)$", release) || !all(is.na(frame$cenrace) | frame$cenrace %in% 0:62)) return(frame)
+  lines <- Filter(function(line) line$product == "persons", answer_of(c("nmf", "codes"), names = "P1")$variables)
+  parents <- vapply(lines, `[[`, "", "adds_up_to")
+  names_of_lines <- vapply(Filter(function(line) !line$variable %in% parents, lines), function(line) sub(".*!!", "", line$label), "")
+  at <- match("cenrace", names(frame))
+  frame$race <- names_of_lines[as.integer(frame$cenrace) + 1L]
+  frame[append(setdiff(names(frame), "race"), "race", after = at)]
 }
 
 of_queries <- function(frame, places, confidence) {
@@ -339,7 +351,7 @@ estimates_shown <- function(frame) {
   alike <- any(is.na(frame$GEOID) & !frame$level %in% "US") || anyDuplicated(frame[c(keys, part)]) > 0L
   hidden <- c("query", "cell", "label", "variance", "std_dev", "geocode", "part", "insecure_seed", if (!has("NAME") || identical(frame$NAME, frame$GEOID)) "NAME")
   labels <- if (!is.null(frame$query)) setdiff(names(frame)[seq_along(frame) > match("cell", names(frame)) & seq_along(frame) < match("estimate", names(frame))], hidden)
-  rest <- setdiff(names(frame), c(hidden, labels, "level", "GEOID", "NAME"))
+  rest <- setdiff(names(frame), c(hidden, setdiff(labels, "race"), "level", "GEOID", "NAME"))
   c("level", "GEOID", if (!"NAME" %in% hidden) "NAME", part, if (alike && has("geocode")) "geocode", rest)
 }
 

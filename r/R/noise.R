@@ -94,7 +94,7 @@ noisy_table <- function(counts, noise, keep_metadata, keep_order, insecure_seed)
   if (length(other)) refuse("counts: an object of class ", other[1L], ": expected a table of table(), xtabs() or ftable(), or a matrix of counts")
   checked <- checked_for(as.vector(unclass(counts)), noise, "counts")
   cells <- unclass(if (inherits(counts, "ftable")) as.table(counts) else counts)
-  if (table_shows_order(cells)) tell_order("the cells are", keep_order)
+  if (table_shows_order(cells)) report_order("the cells are", keep_order)
   sums <- with_noise(checked, noise, drawn(noise, whole_text(length(checked), "length", least = 0), seed_of(insecure_seed, 0)))
   extra <- setdiff(names(attributes(counts)), TABLE_ATTRIBUTES)
   attributes(sums) <- attributes(counts)[if (keep_metadata) names(attributes(counts)) else setdiff(names(attributes(counts)), extra)]
@@ -131,7 +131,7 @@ checked_counts <- function(x, what) {
 # Refuses counts that rise or fall from row to row, or within each group of equal first keys, where the keys do not rise: the noisy ones keep
 # that order. With keep_order it is a warning.
 check_order <- function(where, counts, keys, keep_order) {
-  if (shows_order(counts, keys)) tell_order(where, keep_order)
+  if (shows_order(counts, keys)) report_order(where, keep_order)
 }
 
 shows_order <- function(counts, keys) {
@@ -139,7 +139,7 @@ shows_order <- function(counts, keys) {
   length(keys) > 0L && length(unique(counts)) > 1L && is_by_counts(counts, lapply(keys, places_of))
 }
 
-tell_order <- function(where, keep_order) {
+report_order <- function(where, keep_order) {
   what <- paste0(where, " in the order of the true counts, which the noisy ones keep: who sees the rows learns this order without noise")
   if (keep_order) return(notice(what, class = "dpassay_order_warning"))
   refuse(what, ". Sort by the keys before noise is added, as by x[order(x$key), ]; keep_order = TRUE is for an order that does not come from the counts")

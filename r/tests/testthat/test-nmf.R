@@ -134,6 +134,19 @@ test_that("census variables have names, intervals and the wide form", {
   expect_match(refusal(nmf_estimate(example(), "pl94-persons-us", names = c("44001" = "x"))), "^variables: missing, and needed")
 })
 
+test_that("numbers of races have their names", {
+  skip_without_assay()
+  by_query <- nmf_estimate(example(), "pl94-persons-us", tabulation = "State", states = 44, queries = c("cenrace", "total"))
+  races <- by_query[by_query$query == "cenrace", ]
+  expect_equal(races$race[c(1, 2, 7)], c("White alone", "Black or African American alone", "White; Black or African American"))
+  expect_equal(nrow(races), 63L)
+  # Each of the 63 is the line of P1 with that label.
+  by_code <- nmf_estimate(example(), "pl94-persons-us", tabulation = "State", states = 44, variables = "P1")
+  expect_equal(races$estimate, by_code$estimate[match(races$race, sub(".*!!", "", by_code$label))], tolerance = 1e-9)
+  expect_true(is.na(by_query$race[by_query$variable == "total"]))
+  expect_output(print(by_query), "cenrace: 0 +White alone")
+})
+
 test_that("differences, shares, ranks, medians and covariances are data frames", {
   skip_without_assay()
   found <- nmf_estimate(example(), "pl94-persons-us", variables = c("P1_001N", "P2_002N"), tabulation = "County", difference = c("44001", "44003"),
