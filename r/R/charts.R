@@ -115,7 +115,7 @@ estimates_chart <- function(frame, x) {
   frame <- frame[frame$variable == frame$variable[1L], , drop = FALSE]
   made <- described("dots", series(places_of_rows(frame), frame$estimate, "estimate", frame$estimate - frame$moe, frame$estimate + frame$moe))
   label <- frame$label[1L]
-  what <- paste0(frame$variable[1L], if (length(label) && !is.na(label)) paste0(" ", gsub("!!", " ", label, fixed = TRUE)))
+  what <- paste0(frame$variable[1L], if (length(label) && !is.na(label)) paste0(" ", sub(":$", "", gsub("!!", " ", label, fixed = TRUE))))
   unit <- unit_of_release(about(x)$release)
   counted <- if (what == "total") unit else paste0(unit, ", ", what)
   made$xlab <- counted
@@ -207,7 +207,9 @@ plot_dots <- function(made, ...) {
   data <- made$data
   rows <- rev(made$rows)
   names <- unique(data$series)
-  left <- max(graphics::strwidth(rows, units = "inches", cex = 0.85)) + 0.3
+  # Names of many rows are small, so that every one has its place.
+  size <- min(0.85, 5 * (graphics::par("fin")[2L] - 1.8) / length(rows))
+  left <- max(graphics::strwidth(rows, units = "inches", cex = size)) + 0.3
   old <- graphics::par(mai = c(0.8, min(left, graphics::par("fin")[1L] / 2), if (length(names) > 1L) 1 else 0.75, 0.25))
   on.exit(graphics::par(old))
   across <- range(c(data$y, data$low, data$high), na.rm = TRUE)
@@ -215,7 +217,8 @@ plot_dots <- function(made, ...) {
   log <- if (made$log == "v" && all(data$y > 0)) "x" else ""
   if (log == "") across <- range(0, across) + c(0, 0.04 * diff(range(0, across)))
   graphics::plot(across, c(0.5, length(rows) + 0.5), type = "n", log = log, xlab = made$xlab, ylab = "", yaxt = "n", bty = "l", ...)
-  graphics::axis(2, seq_along(rows), rows, las = 1, tick = FALSE, cex.axis = 0.85)
+  # axis() leaves out names that come close to others.
+  graphics::mtext(rows, 2, at = seq_along(rows), las = 1, line = 0.6, cex = size)
   graphics::abline(h = seq_along(rows), col = "grey90")
   place <- match(data$x, rows)
   ranged <- !is.na(data$low)
