@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -47,16 +48,18 @@ _FIELDS = {
     "RandomizedResponseDpEvent": {"noise_parameter", "num_buckets"},
     "EpsilonDeltaDpEvent": {"epsilon", "delta"},
     "ExponentialMechanismDpEvent": {"epsilon"},
+    "PermuteAndFlipDpEvent": {"epsilon"},
 }
 
 # Why an event is not supported, in addition to its name.
 _SAMPLED = "of samples only Poisson samples of Gaussian noise are accounted for"
+_FIXED = f"{_SAMPLED}; batches of a fixed size have other losses, for which no account is proven here"
 _WHY = {
-    "SampledWithReplacementDpEvent": _SAMPLED,
-    "SampledWithoutReplacementDpEvent": _SAMPLED,
-    "TruncatedSubsampledGaussianDpEvent": _SAMPLED,
-    "SingleEpochTreeAggregationDpEvent": "a record changes a different number of values of each tree; compose a GaussianDpEvent for the values of the worst case",
-    "RepeatAndSelectDpEvent": "the number of repetitions is random",
+    "SampledWithReplacementDpEvent": _FIXED,
+    "SampledWithoutReplacementDpEvent": _FIXED,
+    "TruncatedSubsampledGaussianDpEvent": f"{_SAMPLED}; a record that is added to a full batch takes the place of another one, and no account of that is proven here",
+    "RepeatAndSelectDpEvent": "the number of repetitions is random, and no account of the selected output is proven here",
+    "UnsupportedDpEvent": "its mechanism is unknown",
 }
 
 
@@ -170,6 +173,8 @@ class Collected:
                 self._guarantee(event, count)
             case "ExponentialMechanismDpEvent":
                 self._range(event, count)
+            case "PermuteAndFlipDpEvent":
+                self._flip(event, count)
             case _:
                 self._noise(event, count)
 
@@ -186,7 +191,8 @@ class Collected:
     def _response(self, event: Any, count: int) -> None:
         """The true answer of k with probability 1 - p, else a uniform one: ln(1 + k (1 - p) / p) is the largest loss."""
         if self._relation != Relation.REPLACE_ONE:
-            raise ValueError(f"randomized response is about {Relation.REPLACE_ONE.name}, here {self._relation.name}")
+            why = ": the event does not say what a special record answers" if self._relation == Relation.REPLACE_SPECIAL else ""
+            raise ValueError(f"randomized response is about {Relation.REPLACE_ONE.name}, here {self._relation.name}{why}")
         p, answers = _probability(event.noise_parameter, "noise_parameter"), whole(event.num_buckets, "num_buckets", 1)
         if answers == 1 or p == 1:
             return
@@ -200,13 +206,22 @@ class Collected:
         if event.delta == 1 or (event.epsilon == math.inf and 0 <= event.delta <= 1):
             self.not_private = True
             return
-        epsilon, delta = _exact(event.epsilon), _exact(event.delta)
+        self._approximate(_exact(event.epsilon), _exact(event.delta), count)
+
+    def _approximate(self, epsilon: Fraction, delta: Fraction, count: int) -> None:
         if epsilon == 0 and delta == 0:
             return
         kind: Any
         parameters: tuple[Any, ...]
         kind, parameters = (Pure, (epsilon,)) if delta == 0 else (Approximate, (epsilon, delta))
         self._add((kind, parameters, None), kind, lambda count: kind(*parameters, count), count)
+
+    def _flip(self, event: Any, count: int) -> None:
+        """Permute-and-flip is epsilon-DP (McKenna & Sheldon 2020, Theorem 1). That it loses no more than Laplace noise, as dp-accounting has it, is not used."""
+        if event.epsilon == math.inf:
+            self.not_private = True
+        else:
+            self._approximate(_exact(event.epsilon), Fraction(0), count)
 
     def _range(self, event: Any, count: int) -> None:
         """An exponential mechanism with weights exp(epsilon u / (2 sensitivity)): the losses of two outputs differ by at most epsilon."""
@@ -219,7 +234,7 @@ class Collected:
 
     def _refuse_replaced(self, event: Any) -> None:
         """Noise says nothing of neighbors that replace a record."""
-        if self._relation != Relation.REPLACE_ONE or isinstance(event, dp_event.ZCDpEvent):
+        if self._relation != Relation.REPLACE_ONE or isinstance(event, (dp_event.ZCDpEvent, dp_event.SingleEpochTreeAggregationDpEvent)):
             return
         noise = (
             dp_event.GaussianDpEvent,
@@ -256,6 +271,8 @@ class Collected:
                 kind, parameter, count = DiscreteGaussian, _multiplier(sigma2, "sigma2"), count * whole(event.count, "count", 1)
             case dp_event.ZCDpEvent():
                 return self._zcdp(event, count)
+            case dp_event.SingleEpochTreeAggregationDpEvent():
+                return self._tree(event, count)
             case _:
                 raise self._unsupported(event)
         if parameter is None:
@@ -274,6 +291,29 @@ class Collected:
             self.not_private = True
         else:
             self.rho += rho * count
+
+    def _tree(self, event: Any, count: int) -> None:
+        """Sums over the nodes of binary trees with Gaussian noise on each; a record is a leaf of one tree at most.
+
+        A leaf is in no more than floor(log2(steps)) + 1 complete subtrees, and a record that is replaced by zero changes their sums by the same vector: together
+        they are one Gaussian sum whose norm is larger by the square root of that number.
+        """
+        if self._relation != Relation.REPLACE_SPECIAL:
+            why = {Relation.REPLACE_ONE: "the event does not say by how much a replaced record changes a sum"}
+            moved = "a record that is added moves all later ones to other leaves"
+            raise ValueError(f"trees are about {Relation.REPLACE_SPECIAL.name}, here {self._relation.name}: {why.get(self._relation, moved)}")
+        steps = event.step_counts if isinstance(event.step_counts, Iterable) else [event.step_counts]
+        most = max((whole(each, "step_counts", 0) for each in steps), default=0)
+        sigma = _multiplier(event.noise_multiplier)
+        if most == 0:
+            raise ValueError(f"step_counts = {event.step_counts}: expected a tree of at least one step")
+        if sigma is None:
+            return
+        if sigma == 0:
+            self.not_private = True
+            return
+        variance = sigma**2 / most.bit_length()
+        self._add((Gaussian, (variance,), 1), Gaussian, lambda count: Gaussian(variance, count), count)
 
     def _sampled(self, rate: Fraction, event: Any, count: int) -> None:
         """Gaussian noise on a Poisson sample: several noises on one sample are one whose precision is the sum of theirs."""

@@ -63,7 +63,8 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
     randomized response, guarantees and exponential mechanisms are supported, and randomized response is supported for this relation alone. LaplaceDpEvent and
     DiscreteLaplaceDpEvent have the meaning of dp-accounting's own PLD accountant: one value changes by the sensitivity. A MixtureOfGaussiansDpEvent is
     supported if at most one of its sensitivities is above zero: it is then Gaussian noise on a Poisson sample. A guarantee is taken as that of the relation; the answer
-    is the best that holds for all mechanisms with it.
+    is the best that holds for all mechanisms with it. A SingleEpochTreeAggregationDpEvent is supported for REPLACE_SPECIAL, where a record is replaced by zero.
+    `conditions` has the conditions under which the answers hold, such as fresh and secret Poisson samples.
 
     dp-accounting's own DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which versions after 0.6.0 have, is exact for dimension = 1: one
     value changes by the sensitivity. For more dimensions, or an unknown number, the event does not determine which values change by how much,
@@ -118,6 +119,12 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         """The composition so far, without zCDP events; None if it is empty. The epsilon of randomized response, which is no fraction, is rounded up."""
         parts = self._accounts(True)
         return Composition(parts) if parts else None
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions under which the answers hold, in sentences: of Poisson samples that every sample is fresh and secret."""
+        composition = self.composition
+        return [] if composition is None else composition.conditions
 
     def _enclosed(self, ask: Any) -> Enclosure:
         """An answer about the composition, which increases with the epsilon of randomized response."""

@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 import re
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -148,7 +149,9 @@ def test_compositions_without_privacy_and_without_events() -> None:
         (dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0], [0.5, 0.25]), "sampling_probs add up to 0.75: expected 1"),
         (dp_event.MixtureOfGaussiansDpEvent(1.0, [1.0], [0.5, 0.5]), "expected as many of each"),
         (dp_event.RepeatAndSelectDpEvent(dp_event.GaussianDpEvent(1.0), 2, 1), "the number of repetitions is random"),
-        (dp_event.SingleEpochTreeAggregationDpEvent(1.0, 8), "is not supported: a record changes"),
+        (dp_event.SingleEpochTreeAggregationDpEvent(1.0, 8), "REPLACE_SPECIAL, here ADD_OR_REMOVE_ONE: a record that is added moves"),
+        (dp_event.SampledWithoutReplacementDpEvent(100, 5, dp_event.GaussianDpEvent(1.0)), "for which no account is proven here"),
+        (dp_event.TruncatedSubsampledGaussianDpEvent(9, 0.5, 5, 1.0), "takes the place of another one"),
         (dp_event.RandomizedResponseDpEvent(0.5, 4), "REPLACE_ONE, here ADD_OR_REMOVE_ONE"),
         (dp_event.ZCDpEvent(rho=1.0, xi=0.5), "xi = 0"),
         (dp_event.UnsupportedDpEvent(), "UnsupportedDpEvent is not supported"),
@@ -333,6 +336,122 @@ def test_exponential_mechanisms_have_a_bounded_range() -> None:
     assert both.epsilon(1e-6) == expected.epsilon("1e-6")
 
 
+def _flip() -> Any:
+    """dp-accounting's PermuteAndFlipDpEvent, which 0.6.0 does not have: the real one where it is there, else a stand-in."""
+    if hasattr(dp_event, "PermuteAndFlipDpEvent"):
+        return dp_event.PermuteAndFlipDpEvent
+    return attr.make_class("PermuteAndFlipDpEvent", {"epsilon": attr.ib(type=float)}, bases=(dp_event.DpEvent,), frozen=True, slots=True)
+
+
+def test_permute_and_flip_is_a_pure_guarantee() -> None:
+    flip = _flip()
+    own = CertifiedAccountant().compose(flip(0.5), 4)
+    assert own.composition is not None and own.composition == Composition([Pure("1/2", 4)])
+    # Above their reading, which takes it for Laplace noise.
+    assert own.get_epsilon(1e-6) > CertifiedAccountant().compose(dp_event.LaplaceDpEvent(2.0), 4).get_epsilon(1e-6)
+    assert CertifiedAccountant().compose(flip(0.0)).get_epsilon(0) == 0
+    assert CertifiedAccountant().compose(flip(math.inf)).get_epsilon(1e-6) == math.inf
+    for wrong in (flip(-1.0), flip(math.nan), flip("x")):
+        assert not CertifiedAccountant().supports(wrong), wrong
+
+
+SPECIAL = privacy_accountant.NeighboringRelation.REPLACE_SPECIAL
+
+
+@pytest.mark.parametrize("steps,nodes", [(1, 1), (2, 2), (7, 3), (8, 4), ([8, 100, 3], 7)])
+def test_a_tree_is_one_gaussian_sum_over_the_nodes_of_a_leaf(steps: Any, nodes: int) -> None:
+    event = dp_event.SingleEpochTreeAggregationDpEvent(4.0, steps)
+    own = CertifiedAccountant(SPECIAL).compose(event, 2)
+    assert own.composition is not None and own.composition == Composition([Gaussian(Fraction(16, nodes), 2)])
+    theirs = rdp_privacy_accountant.RdpAccountant(neighboring_relation=SPECIAL).compose(event, 2)
+    assert theirs.get_epsilon(1e-6) * 0.8 < own.get_epsilon(1e-6) < theirs.get_epsilon(1e-6)
+
+
+def test_trees_without_privacy_and_trees_that_are_none() -> None:
+    tree = dp_event.SingleEpochTreeAggregationDpEvent
+    assert CertifiedAccountant(SPECIAL).compose(tree(0.0, 4)).get_epsilon(1e-6) == math.inf
+    assert CertifiedAccountant(SPECIAL).compose(tree(math.inf, 4)).get_epsilon(1e-6) == 0
+    for wrong in (tree(1.0, 0), tree(1.0, []), tree(1.0, -1), tree(1.0, 2.5), tree(-1.0, 4), tree(1.0, [3, "x"])):
+        assert not CertifiedAccountant(SPECIAL).supports(wrong), wrong
+    assert not CertifiedAccountant(REPLACE_ONE).supports(tree(1.0, 4))
+
+
+def test_conditions_of_samples_are_said() -> None:
+    sampled = dp_event.PoissonSampledDpEvent(0.1, dp_event.GaussianDpEvent(1.0))
+    assert CertifiedAccountant().conditions == CertifiedAccountant().compose(dp_event.GaussianDpEvent(1.0)).conditions == []
+    [condition] = CertifiedAccountant().compose(sampled).conditions
+    assert "fresh and secret Poisson samples" in condition and "no bound for shuffled or fixed-size batches" in condition
+
+
+def test_many_different_phases_are_composed_in_linear_time() -> None:
+    def seconds(phases: int) -> float:
+        own, begun = CertifiedAccountant(), time.process_time()
+        for phase in range(phases):
+            own.compose(dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.0 + phase / 1000)))
+        return time.process_time() - begun
+
+    # Twelve times the phases: 144 times the seconds if each new phase looked at all earlier ones.
+    assert seconds(300) < 40 * max(seconds(25), 0.05)
+
+
+def _jax_privacy() -> dict[str, Any]:
+    """The events that jax_privacy.accounting makes: by the library where it is installed, else as its source does."""
+    try:
+        from jax_privacy import accounting
+
+        return {
+            "dpsgd": accounting.dpsgd_event(1.0, 100, sampling_prob=0.01),
+            "zcdp": accounting.dpsgd_event(1.0, 100, sampling_prob=0.01, use_zcdp=True),
+            "bandmf": accounting.amplified_bandmf_event(1.0, 100, num_bands=4, sampling_prob=0.04),
+            "fixed": accounting.fixed_dpsgd_event(1.0, 100, dataset_size=1000, batch_size=10),
+            "truncated": accounting.truncated_dpsgd_event(1.0, 100, sampling_prob=0.01, num_examples=1000, truncated_batch_size=20),
+        }
+    except ImportError:
+        gaussian = dp_event.GaussianDpEvent(1.0)
+        events = {
+            "dpsgd": dp_event.PoissonSampledDpEvent(0.01, gaussian),
+            "zcdp": dp_event.PoissonSampledDpEvent(0.01, dp_event.ZCDpEvent(0.5)),
+            "bandmf": dp_event.PoissonSampledDpEvent(0.04, gaussian),
+            "fixed": dp_event.SampledWithoutReplacementDpEvent(1000, 10, gaussian),
+            "truncated": dp_event.TruncatedSubsampledGaussianDpEvent(1000, 0.01, 20, 1.0),
+        }
+        return {name: dp_event.SelfComposedDpEvent(event, 25 if name == "bandmf" else 100) for name, event in events.items()}
+
+
+def test_events_of_jax_privacy() -> None:
+    events = _jax_privacy()
+    for name, run in (("dpsgd", SampledGaussian(1, "0.01", 100)), ("bandmf", SampledGaussian(1, "0.04", 25))):
+        own = CertifiedAccountant().compose(events[name])
+        assert own.composition == Composition([run]) and own.get_epsilon(1e-5) == run.epsilon("1e-5").upper_float
+    for name, why in (("zcdp", "PoissonSampledDpEvent of ZCDpEvent"), ("fixed", "batches of a fixed size"), ("truncated", "added to a full batch")):
+        with pytest.raises(privacy_accountant.UnsupportedEventError, match=why):
+            CertifiedAccountant().compose(events[name])
+
+
+def test_events_of_tensorflow_privacy() -> None:
+    """As compute_dp_sgd_privacy_lib and the queries of TensorFlow Privacy make them."""
+    epochs, rate, count = 5.0, 0.01, 500
+    run = dp_event.SelfComposedDpEvent(count=count, event=dp_event.PoissonSampledDpEvent(sampling_probability=rate, event=dp_event.GaussianDpEvent(1.1)))
+    own = CertifiedAccountant().compose(run)
+    assert own.composition == Composition([SampledGaussian("1.21", "0.01", math.ceil(epochs / rate))])
+    # A query with adaptive clipping: a sum and a quantile with noise of their own, on one sample.
+    both = dp_event.ComposedDpEvent(events=[dp_event.GaussianDpEvent(1.2), dp_event.GaussianDpEvent(5.0)])
+    adaptive = CertifiedAccountant().compose(dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(rate, both), count))
+    one = SampledGaussian(1 / (1 / Fraction("1.2") ** 2 + Fraction(1, 25)), "0.01", count)
+    assert adaptive.composition == Composition([one])
+    # Users with several examples: a mixture of several sensitivities, which is not proven here.
+    users = dp_event.MixtureOfGaussiansDpEvent(1.1, range(3), [0.9801, 0.0198, 0.0001])
+    for event, why in ((users, "several sensitivities"), (dp_event.UnsupportedDpEvent(), "its mechanism is unknown")):
+        with pytest.raises(privacy_accountant.UnsupportedEventError, match=why):
+            CertifiedAccountant().compose(event)
+
+
+def test_tensorflow_privacy_itself_reports_no_less() -> None:
+    lib = pytest.importorskip("tensorflow_privacy.privacy.analysis.compute_dp_sgd_privacy_lib")
+    theirs = lib._compute_dp_sgd_example_privacy(5.0, 1.1, 1e-5, used_microbatching=False, poisson_subsampling_probability=0.01)
+    assert theirs >= SampledGaussian("1.21", "0.01", 500).epsilon("1e-5").lower_float
+
+
 def test_the_table_of_the_guide_has_every_event() -> None:
     """Every event of the installed version has a row in the guide, which says rightly whether it is supported."""
     guide = Path(__file__).parents[2] / "docs/guide/python.md"
@@ -355,6 +474,7 @@ def test_the_table_of_the_guide_has_every_event() -> None:
         "DiscreteGaussianDpEvent": _their_event()(2.0, 1.0, 1),
         "EpsilonDeltaDpEvent": _guarantee()(1.0, 1e-6),
         "ExponentialMechanismDpEvent": _exponential()(1.0),
+        "PermuteAndFlipDpEvent": _flip()(1.0),
         "SelfComposedDpEvent": dp_event.SelfComposedDpEvent(gaussian, 2),
         "ComposedDpEvent": dp_event.ComposedDpEvent([gaussian]),
         "PoissonSampledDpEvent": dp_event.PoissonSampledDpEvent(0.1, gaussian),
@@ -367,7 +487,7 @@ def test_the_table_of_the_guide_has_every_event() -> None:
         "TruncatedSubsampledGaussianDpEvent": dp_event.TruncatedSubsampledGaussianDpEvent(9, 0.5, 5, 1.0),
     }
     for name, event in made.items():
-        relations = (privacy_accountant.NeighboringRelation.ADD_OR_REMOVE_ONE, REPLACE_ONE)
+        relations = list(privacy_accountant.NeighboringRelation)
         is_supported = any(CertifiedAccountant(relation).supports(event) for relation in relations)
         # Of some events only a part is supported, so that they are in both kinds of rows.
         partly = {"PoissonSampledDpEvent", "MixtureOfGaussiansDpEvent", "ZCDpEvent"}
@@ -388,6 +508,7 @@ def _every_event() -> list[Any]:
         _guarantee()(1.0, 0.0),
         _guarantee()(1.0, 1e-6),
         _exponential()(0.5),
+        _flip()(0.5),
         dp_event.PoissonSampledDpEvent(0.01, gaussian),
         dp_event.MixtureOfGaussiansDpEvent(2.0, [0.0, 1.0], [0.75, 0.25]),
         dp_event.ZCDpEvent(rho=0.1),
