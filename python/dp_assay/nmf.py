@@ -52,14 +52,14 @@ class Estimates(dict[str, Any]):
         return [dict(zip(self, row)) for row in zip(*columns)]
 
 
-def check(folder: _Path, release: str | _Path | Release, *, delta: Any = "1e-10", digits: int = 8) -> dict[str, Any]:
+def check(folder: _Path, release: str | _Path | Release, *, delta: Any = "1e-10", fit: bool = False, digits: int = 8) -> dict[str, Any]:
     """Checks a folder of noisy measurement files against its release, and returns the program's answer as a dict.
 
-    Every row is read. `epsilon` is an Enclosure: the exact epsilon at delta of the published counts, on the worst block paths that occur.
+    Every row is read. fit: the fit by level and query, not by level alone. `epsilon` is an Enclosure: the exact epsilon at delta of the published counts, on the worst block paths that occur.
     ValueError for files that do not fit the release, with file, row and geocode.
     """
     with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
-        options = ["--release", _release(release, scratch), "--delta", str(_exact(delta)), "--digits", str(digits)]
+        options = ["--release", _release(release, scratch), "--delta", str(_exact(delta)), "--digits", str(digits), *(["--fit"] if fit else [])]
         # Status 1 means that the files can be read and violate a rule; the answer has the details.
         answer: dict[str, Any] = answer_of(["nmf", "check", os.fspath(folder), *options], accepted=(0, 1))
     ends = answer["epsilon"]

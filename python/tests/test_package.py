@@ -16,6 +16,7 @@ from conftest import ROOT, program
 
 import dp_assay
 from dp_assay import _native, nmf, topdown
+from dp_assay import program as program_module
 from dp_assay import risk as risk_module
 
 CONFIG = ROOT / "python" / "pyproject.toml"
@@ -55,6 +56,8 @@ def test_a_type_checker_reads_the_package(tmp_path: Path) -> None:
         "rows: list[dict[str, Any]] = nmf.estimate('folder', release, areas={'a': ['440030001001001']}).records()\n"
         "from dp_assay import topdown\n"
         "drawn: dict[str, Any] = topdown.measure('spine', 'counts.csv', release, 'out', epsilon='1/2', unfinished='resume')\n"
+        "from dp_assay import program\n"
+        "certified: dict[str, Any] = program.prove(level, delta='1e-9', out='certificate.json')\n"
         "written: dict[str, Any] = topdown.estimate('spine', 'out', 'release.toml', 'estimates', queries=['total'])\n"
     )
     bad = tmp_path / "bad.py"
@@ -74,7 +77,7 @@ def test_everything_public_is_documented() -> None:
         assert kind.__doc__, kind
         for name, member in vars(kind).items():
             assert name.startswith("_") or member.__doc__, f"{kind.__name__}.{name}"
-    for module in (dp_assay, risk_module, nmf, topdown):
+    for module in (dp_assay, risk_module, nmf, topdown, program_module):
         assert module.__doc__ and all(getattr(module, name).__doc__ for name in module.__all__)
 
 
