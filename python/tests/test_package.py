@@ -114,6 +114,32 @@ def test_charts_are_drawn(tmp_path: Path) -> None:
         dp_assay.DiscreteLaplace(1).plot("noise")
 
 
+def test_charts_of_other_noise_and_options() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    # An infinite loss is marked, and the profile ends there.
+    guarantee = dp_assay.Approximate(1, "1e-6", 3)
+    curve, mark = guarantee.plot(points=20).lines
+    mass = guarantee.infinite_loss_mass
+    assert mass is not None and curve.get_ydata()[-1] == pytest.approx(mass.upper_float) == mark.get_ydata()[0]
+    # rho of noise on samples ignores the samples.
+    sampled = dp_assay.dp_sgd(1, "0.01", 100).plot("compare", points=5).lines
+    assert [each.get_label() for each in sampled] == ["exact"]
+    labels = dp_assay.Release("su-su-wang-2025").plot("noise").get_xticklabels()
+    assert {label.get_horizontalalignment() for label in labels} == {"right"}
+    account, before = dp_assay.DiscreteGaussian(5, 10), pyplot.get_fignums()
+    for kind, options in (("noise", {"points": 5}), ("profile", {"foo": 1}), ("tradeoff", {"to": 3}), ("noise", {"foo": 1})):
+        with pytest.raises(TypeError, match="no (such )?option"):
+            account.plot(kind, **options)  # type: ignore[arg-type]
+    for to in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="an epsilon above 0"):
+            account.plot(to=to)
+    assert pyplot.get_fignums() == before
+    pyplot.close("all")
+
+
 def test_the_version_is_the_program_s() -> None:
     path = program()
     if path is None:
