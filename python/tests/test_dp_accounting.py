@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 import random
@@ -395,27 +396,27 @@ def test_many_different_phases_are_composed_in_linear_time() -> None:
 
 
 def _jax_privacy() -> dict[str, Any]:
-    """The events that jax_privacy.accounting makes: by the library where it is installed, else as its source does."""
-    try:
-        from jax_privacy import accounting
-
-        return {
-            "dpsgd": accounting.dpsgd_event(1.0, 100, sampling_prob=0.01),
-            "zcdp": accounting.dpsgd_event(1.0, 100, sampling_prob=0.01, use_zcdp=True),
-            "bandmf": accounting.amplified_bandmf_event(1.0, 100, num_bands=4, sampling_prob=0.04),
-            "fixed": accounting.fixed_dpsgd_event(1.0, 100, dataset_size=1000, batch_size=10),
-            "truncated": accounting.truncated_dpsgd_event(1.0, 100, sampling_prob=0.01, num_examples=1000, truncated_batch_size=20),
-        }
-    except ImportError:
-        gaussian = dp_event.GaussianDpEvent(1.0)
-        events = {
-            "dpsgd": dp_event.PoissonSampledDpEvent(0.01, gaussian),
-            "zcdp": dp_event.PoissonSampledDpEvent(0.01, dp_event.ZCDpEvent(0.5)),
-            "bandmf": dp_event.PoissonSampledDpEvent(0.04, gaussian),
-            "fixed": dp_event.SampledWithoutReplacementDpEvent(1000, 10, gaussian),
-            "truncated": dp_event.TruncatedSubsampledGaussianDpEvent(1000, 0.01, 20, 1.0),
-        }
-        return {name: dp_event.SelfComposedDpEvent(event, 25 if name == "bandmf" else 100) for name, event in events.items()}
+    """The events of jax_privacy, as its functions make them; those of the library itself where it is installed."""
+    gaussian = dp_event.GaussianDpEvent(1.0)
+    single = {
+        "dpsgd": dp_event.PoissonSampledDpEvent(0.01, gaussian),
+        "zcdp": dp_event.PoissonSampledDpEvent(0.01, dp_event.ZCDpEvent(0.5)),
+        "bandmf": dp_event.PoissonSampledDpEvent(0.04, gaussian),
+        "fixed": dp_event.SampledWithoutReplacementDpEvent(1000, 10, gaussian),
+        "truncated": dp_event.TruncatedSubsampledGaussianDpEvent(1000, 0.01, 20, 1.0),
+    }
+    events = {name: dp_event.SelfComposedDpEvent(event, 25 if name == "bandmf" else 100) for name, event in single.items()}
+    for module in ("jax_privacy.accounting", "jax_privacy.experimental.accounting"):
+        try:
+            accounting: Any = importlib.import_module(module)
+        except ImportError:
+            continue
+        if hasattr(accounting, "dpsgd_event"):
+            events["dpsgd"] = accounting.dpsgd_event(1.0, 100, sampling_prob=0.01)
+            events["bandmf"] = accounting.amplified_bandmf_event(1.0, 100, num_bands=4, sampling_prob=0.04)
+            events["fixed"] = accounting.fixed_dpsgd_event(1.0, 100, dataset_size=1000, batch_size=10)
+            events["truncated"] = accounting.truncated_dpsgd_event(1.0, 100, sampling_prob=0.01, num_examples=1000, truncated_batch_size=20)
+    return events
 
 
 def test_events_of_jax_privacy() -> None:
@@ -426,6 +427,19 @@ def test_events_of_jax_privacy() -> None:
     for name, why in (("zcdp", "PoissonSampledDpEvent of ZCDpEvent"), ("fixed", "batches of a fixed size"), ("truncated", "added to a full batch")):
         with pytest.raises(privacy_accountant.UnsupportedEventError, match=why):
             CertifiedAccountant().compose(events[name])
+
+
+def test_a_training_accountant_of_jax_privacy_takes_it() -> None:
+    analysis = pytest.importorskip("jax_privacy.accounting.analysis")
+    accountants = pytest.importorskip("jax_privacy.accounting.accountants")
+
+    class Certified(accountants.DpAccountantConfig):  # type: ignore[misc]
+        def create_accountant(self) -> Any:
+            return CertifiedAccountant()
+
+    training = analysis.DpsgdTrainingAccountant(dp_accountant_config=Certified())
+    params = analysis.DpParams(noise_multipliers=1.0, batch_size=10, num_samples=1000, delta=1e-5)
+    assert training.compute_epsilon(100, params) == SampledGaussian(1, "0.01", 100).epsilon("1e-5").upper_float
 
 
 def test_events_of_tensorflow_privacy() -> None:
