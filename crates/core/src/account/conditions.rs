@@ -7,13 +7,18 @@ use crate::law::Changes;
 pub const SAMPLES: &str = "Holds only if samples are fresh and secret Poisson samples: every step draws one of its own, which is kept secret. It is no bound for shuffled or \
                            fixed-size batches.";
 
+/// That of groups of records on Poisson samples.
+const OF_GROUPS: &str =
+    "Holds only if each record of the group is in a sample or not by itself, independently of the others.";
+
 /// A sentence for each condition: of Poisson samples, and of counts that change by exactly a number.
 pub fn of_counts<'c>(counts: impl IntoIterator<Item = &'c Counts>) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for counts in counts {
         let of_samples = counts.law.is_sampled().then(|| SAMPLES.to_string());
         let of_change = (counts.changes == Changes::Exactly).then(|| exactly(counts.shift));
-        for condition in of_samples.into_iter().chain(of_change) {
+        let of_group = counts.phase().filter(|phase| phase.group > 1).map(|_| OF_GROUPS.to_string());
+        for condition in of_samples.into_iter().chain(of_group).chain(of_change) {
             if !said.contains(&condition) {
                 said.push(condition);
             }

@@ -79,6 +79,11 @@ impl Counts {
         let checked = self.within_ranges()?;
         let law = checked.law.with_changes(checked.changes, checked.shift)?;
         law.check_shift(checked.shift)?;
+        // A sample of all records is no sampling.
+        let law = match law {
+            Law::SampledGaussian { rate, sigma2 } if rate == 1 => Law::Gaussian { sigma2 },
+            law => law,
+        };
         Ok(Counts { law, ..checked })
     }
 

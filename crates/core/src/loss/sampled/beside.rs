@@ -308,6 +308,31 @@ mod tests {
         agrees(&beside(&[(Law::DiscreteGaussian { sigma2: Rational::from(2) }, 1)]), &losses);
     }
 
+    /// One step, and little noise, beside few losses: closed forms added up, and contours that are wider.
+    #[test]
+    fn few_losses_beside_closed_forms_agree_with_contours() {
+        let law = Law::Pure { epsilon: Rational::from((3, 4)) };
+        let term = [Group { law, shift: 1, copies: 2 }];
+        for (rate, sigma2, steps, epsilon) in
+            [((3, 10), (1, 25), 1, 1), ((3, 10), (2, 1), 1, 0), ((1, 100), (1, 400), 10, 2)]
+        {
+            let phase = Phase { rate: Rational::from(rate), sigma2: Rational::from(sigma2), steps, group: 1 };
+            let sum = SampledSum::new([phase], Rational::new());
+            let beside = UniformSum::collected(&term, Rounding::Up, Direction::Remove).unwrap();
+            let sum = sum.beside(beside.clone());
+            for direction in [Direction::Remove, Direction::Add] {
+                let epsilon = Rational::from(epsilon);
+                let own = sum.by_outcomes(&beside, direction, &epsilon, 10).unwrap().unwrap();
+                let contour =
+                    super::super::contour::enclose(&sum, direction, Side::Delta, &epsilon, 10, &Stop::default())
+                        .unwrap();
+                assert!(own.value.overlaps(&contour.value), "{direction:?}: {} {}", own.value, contour.value);
+                let chosen = delta(&sum, direction, &epsilon, 10);
+                assert!(own.met && chosen.is_tight(9), "{direction:?}: {} {chosen}", own.value);
+            }
+        }
+    }
+
     /// Two laws with losses on no common short lattice, several copies each: all pairs of sums, which no list of 2 10^4 losses holds to 12 digits.
     #[test]
     fn counts_of_two_laws_beside_samples_are_mixtures() {

@@ -31,7 +31,7 @@
 //!
 //! # Other noise
 //!
-//! Noise that sees every record, with a symmetric pair, multiplies the moment at every node (`beside`).
+//! Noise that sees every record multiplies the moment at every node (`beside`). Beside few losses samples with a closed form are added up (`outcomes`).
 
 mod apart;
 mod arithmetic;
@@ -42,6 +42,7 @@ mod contour;
 mod fixed;
 mod kept;
 mod line;
+mod outcomes;
 pub(in crate::loss) mod phase;
 mod search;
 mod sum;
@@ -69,8 +70,16 @@ impl SampledSum {
         digits: u32,
         stop: &Stop,
     ) -> Result<Answer> {
-        if self.beside.is_some() {
-            let delta = contour::enclose(self, direction, Side::Delta, epsilon, digits, stop)?;
+        if let Some(beside) = &self.beside {
+            let delta = match self.by_outcomes(beside, direction, epsilon, digits)? {
+                Some(answer) if answer.met => answer,
+                Some(answer) => answer::both(
+                    contour::enclose(self, direction, Side::Delta, epsilon, digits, stop),
+                    Ok(answer),
+                    digits,
+                )?,
+                None => contour::enclose(self, direction, Side::Delta, epsilon, digits, stop)?,
+            };
             let value = match side {
                 Side::Delta => delta.value,
                 Side::Complement => {
@@ -111,8 +120,11 @@ impl SampledSum {
         const FEW_DIGITS: u32 = 6;
         /// Closer to 1 the complement is computed.
         const NEAR: f64 = -0.1;
-        if self.beside.is_some() {
-            return contour::ln_approx(self, direction, Side::Delta, epsilon, near, stop);
+        if let Some(beside) = &self.beside {
+            return match self.by_outcomes(beside, direction, epsilon, FEW_DIGITS)? {
+                Some(answer) if answer.met => Ok(answer.value.ln().approximate()),
+                _ => contour::ln_approx(self, direction, Side::Delta, epsilon, near, stop),
+            };
         }
         if let Some(value) = closed::hockey_stick(self, direction, epsilon, DIGITS) {
             return Ok(if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY });

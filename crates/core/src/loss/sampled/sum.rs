@@ -83,6 +83,11 @@ impl SampledSum {
         SampledSum { beside, kept: Arc::default(), ..self }
     }
 
+    /// The samples without other noise.
+    pub(super) fn alone(&self) -> Self {
+        SampledSum { beside: None, kept: Arc::default(), ..self.clone() }
+    }
+
     /// Whether other noise than Gaussian is beside the samples.
     pub(crate) fn is_beside_others(&self) -> bool {
         self.beside.is_some()
@@ -102,9 +107,13 @@ impl SampledSum {
     }
 
     /// ln E[exp(s L)] of a removed record, for s > 0: s times the Renyi divergence of order 1 + s. Of samples alone, and beside symmetric pairs, that of an added record
-    /// is not larger (Mironov, Talwar & Zhang 2019, Section 3).
+    /// is not larger (Mironov, Talwar & Zhang 2019, Section 3); of groups the larger of both.
     pub(crate) fn ln_mgf(&self, s: &Rational) -> Enclosure {
-        self.ln_mgf_of(Direction::Remove, s)
+        let remove = self.ln_mgf_of(Direction::Remove, s);
+        match self.phases.iter().all(|phase| phase.group == 1) {
+            true => remove,
+            false => remove.max(&self.ln_mgf_of(Direction::Add, s)),
+        }
     }
 
     /// ln E[exp(s L)] of one direction, for s > 0.

@@ -165,7 +165,12 @@ impl UniformSum {
 }
 
 /// Losses with lower bounds on their probabilities, and an upper bound on what these lack in total, under the law tilted by c.
-fn listed(others: &LossSum, c: &Rational, cut: u32, bits: u32) -> Result<(Vec<(Rational, Enclosure)>, UpperBound)> {
+pub(in crate::loss) fn listed(
+    others: &LossSum,
+    c: &Rational,
+    cut: u32,
+    bits: u32,
+) -> Result<(Vec<(Rational, Enclosure)>, UpperBound)> {
     let predicted = predicted(others, c.to_f64(), cut);
     if predicted.is_nan() || predicted > MOST_LOSSES {
         let (needed, most) = (format!("{predicted:.1e} losses"), format!("{MOST_LOSSES:.0e}"));
@@ -177,6 +182,6 @@ fn listed(others: &LossSum, c: &Rational, cut: u32, bits: u32) -> Result<(Vec<(R
 }
 
 /// The number of losses that are listed, approximately.
-fn predicted(others: &LossSum, c: f64, cut: u32) -> f64 {
+pub(in crate::loss) fn predicted(others: &LossSum, c: f64, cut: u32) -> f64 {
     coarse::predicted(others, &Outline::new(others.groups()), c, cut)
 }
