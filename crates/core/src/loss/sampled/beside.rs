@@ -314,7 +314,7 @@ mod tests {
         let law = Law::Pure { epsilon: Rational::from((3, 4)) };
         let term = [Group { law, shift: 1, copies: 2 }];
         for (rate, sigma2, steps, epsilon) in
-            [((3, 10), (1, 25), 1, 1), ((3, 10), (2, 1), 1, 0), ((1, 100), (1, 400), 10, 2)]
+            [((3, 10), (1, 25), 1, 1), ((3, 10), (2, 1), 1, 0), ((1, 100), (1, 400), 10, 1)]
         {
             let phase = Phase { rate: Rational::from(rate), sigma2: Rational::from(sigma2), steps, group: 1 };
             let sum = SampledSum::new([phase], Rational::new());
