@@ -39,7 +39,7 @@ enum Finite {
     /// There are none.
     Listed,
     /// Some are uniform once they are tilted, as with continuous Laplace noise.
-    Uniform([UniformSum; 2]),
+    Uniform(Box<[UniformSum; 2]>),
     /// Some noise is on Poisson samples.
     Sampled(Box<[SampledSum; 2]>),
 }
@@ -93,7 +93,7 @@ impl OneWay {
             None => {
                 let uniform = |terms: &[Group], rounding| UniformSum::of_terms(terms, rounding, direction);
                 let both = uniform(below, Rounding::Down)?.zip(uniform(above, Rounding::Up)?);
-                both.map_or(Finite::Listed, |(below, above)| Finite::Uniform([below, above]))
+                both.map_or(Finite::Listed, |(below, above)| Finite::Uniform(Box::new([below, above])))
             }
         };
         Ok(OneWay { direction, above: sum(above, Rounding::Up)?, below: sum(below, Rounding::Down)?, finite })
@@ -148,7 +148,7 @@ impl OneWay {
     /// ln E[exp(s L)] for s > 0, with losses on no lattice rounded up.
     fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
         match &self.finite {
-            Finite::Uniform([_, above]) => above.ln_mgf(s, bits),
+            Finite::Uniform(both) => both[1].ln_mgf(s, bits),
             Finite::Sampled(both) => both[1].ln_mgf_of(self.direction, s),
             Finite::Listed => self.above.ln_mgf(s, bits),
         }
@@ -157,7 +157,7 @@ impl OneWay {
     /// The same in doubles, to a few digits; of samples that of a removed record, which is not smaller.
     fn ln_mgf_approx(&self, s: f64) -> f64 {
         match &self.finite {
-            Finite::Uniform([_, above]) => above.ln_mgf_approx(s),
+            Finite::Uniform(both) => both[1].ln_mgf_approx(s),
             Finite::Sampled(both) => both[1].ln_mgf_approx(s),
             Finite::Listed => self.above.ln_mgf_approx(s),
         }

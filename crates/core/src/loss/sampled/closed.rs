@@ -86,7 +86,7 @@ fn of_group(phase: &Phase, direction: Direction, epsilon: &Rational, bits: u32) 
     let (a, b) = (a.ok()?, b.ok()?);
     // The bracket holds the place, by enclosures of r.
     let target = real(&direction.pick([epsilon.clone(), Rational::from(-epsilon)])).exp();
-    let at = |x: &Rational| phase.ratio(&real(&(Rational::from(x - Rational::from((1, 2))) / &phase.sigma2)), bits);
+    let at = |x: &Rational| phase.ratio(&real(&((x - Rational::from((1, 2))) / &phase.sigma2)), bits);
     if *at(&a).upper() > *target.lower() || *at(&b).lower() < *target.upper() {
         return None;
     }

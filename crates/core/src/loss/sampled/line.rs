@@ -99,7 +99,7 @@ impl Grid {
         let (s2, rate) = (strand.sigma2(BITS), real(strand.rate()));
         // Arguments of r are at most K times those of the line: there is no zero between both edges.
         let turns = strand.least.turns();
-        if turns * (self.theta + self.half_width) > 3.14 {
+        if turns * (self.theta + self.half_width) > 3.1 {
             return Err(Error::NotFinite { value: self.theta });
         }
         let (group, half_turns) = (double(turns), double(turns / 2.0));

@@ -48,7 +48,7 @@ impl SampledSum {
         let one = Enclosure::double(1.0, bits);
         let mut sum = Enclosure::double(0.0, bits);
         for (loss, p) in losses {
-            let y = Rational::from(epsilon - loss);
+            let y = epsilon - loss;
             let value = match y.cmp0() {
                 Ordering::Less => {
                     let exp = Enclosure::rational(&y, bits).exp();

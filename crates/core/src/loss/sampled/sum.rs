@@ -101,7 +101,7 @@ impl SampledSum {
     /// The rho of the same noise without sampling: sampling can only make losses smaller, because both hypotheses of a step are mixtures of one law
     /// and one of the two without sampling.
     pub(crate) fn rho_without_sampling(&self) -> Rational {
-        let of = |phase: &Phase| Rational::from(phase.steps) / Rational::from(phase.dominating().sigma2 * 2_u32);
+        let of = |phase: &Phase| Rational::from(phase.steps) / (phase.dominating().sigma2 * 2_u32);
         let sum = || self.phases.iter().fold(self.rho.clone(), |sum, phase| sum + of(phase));
         self.without_sampling.get_or_init(sum).clone()
     }
