@@ -35,6 +35,10 @@ fn groups_agree_with_mixtures_of_another_accountant() {
     let [wide, narrow] =
         ["0.01:gaussian:9x10@3", "0.01:gaussian:1x10"].map(|text| sampled(text).for_groups_of(2).unwrap());
     assert_eq!(wide.delta("1", 12).unwrap().value, narrow.delta("1", 12).unwrap().value);
+    // Three groups of two are six records.
+    let delta = |account: Composition| account.delta("1", 12).unwrap().value;
+    let of = |group| sampled("0.01:gaussian:4x10").for_groups_of(group).unwrap();
+    assert_eq!(delta(of(2).for_groups_of(3).unwrap()), delta(of(6)));
     // Sampled with certainty they are all there: Gaussian noise moved by as many.
     let certain = sampled("1:gaussian:4").for_groups_of(3).unwrap().delta("1", 12).unwrap().value;
     assert!(certain.overlaps(&composition("gaussian:4@3").delta("1", 12).unwrap().value));

@@ -13,7 +13,7 @@ use std::{
     process::Command,
 };
 
-/// What is compiled in, in a checkout or in a package.
+/// The files and folders that are compiled in, of a checkout or of a package.
 const SOURCES: [&str; 9] =
     ["src", "crates", "data", "packed", "proofs/check.py", "proofs/check.html", "build.rs", "Cargo.toml", "Cargo.lock"];
 

@@ -138,6 +138,17 @@ impl Counts {
         Counts { shift: self.shift.saturating_mul(size), changes, ..self.clone() }.checked()
     }
 
+    /// The same steps on samples, each changed by the records of a group of `size` times as many.
+    pub(super) fn sampled_by(&self, size: u64) -> Result<Self> {
+        let (one, _) = self.of_one_record();
+        Counts { shift: self.shift.saturating_mul(size), changes: Changes::UpTo { one }, ..self.clone() }.checked()
+    }
+
+    /// The number of records whose changes these are.
+    pub(super) fn records(&self) -> u64 {
+        self.of_one_record().1
+    }
+
     /// The same counts with other noise, checked against the ranges.
     pub(super) fn with_law(&self, law: Law) -> Result<Self> {
         Counts { law, ..self.clone() }.checked()

@@ -72,11 +72,11 @@ pub(super) fn grouped(counts: &Counts, size: u64) -> Result<Counts> {
             "a pair of hypotheses",
             "it is about one record; give the pair of outputs with the group and without it",
         )),
-        Law::SampledGaussian { .. } if size > MOST_SAMPLED => Err(refused(
+        Law::SampledGaussian { .. } if counts.records().saturating_mul(size) > MOST_SAMPLED => Err(refused(
             "Poisson-sampled noise",
             &format!("a group of up to {MOST_SAMPLED} records has an account; give a smaller one"),
         )),
-        Law::SampledGaussian { .. } => counts.all_moved_by(size),
+        Law::SampledGaussian { .. } => counts.sampled_by(size),
         Law::Responses(_) | Law::Outcomes(_) => Err(refused("losses without a mechanism", "give the mechanism")),
     }
 }
