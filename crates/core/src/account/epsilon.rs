@@ -67,6 +67,14 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
         }
         Evaluator::Uniform(uniform) => request().of_one(&**uniform),
         Evaluator::Sum(sum) => request().of_one(&**sum),
+        // delta at eps + by of losses rounded up is at most the true one at eps.
+        Evaluator::Rounded(sum, by) => {
+            let Answer { value, met, proof } = request().of_one(&**sum)?;
+            let bits = value.lower().prec().max(128);
+            let lowest = value.sub(&Enclosure::rational(by, bits)).max(&Enclosure::double(0.0, bits));
+            let value = value.hull(&lowest);
+            Ok(Answer { met: met && (value.is_tight(digits) || *value.upper() == 0), value, proof })
+        }
         Evaluator::Family(family) => match request().of_largest(family) {
             // A sweep over all units may work where that of a single unit does not: a wider answer instead of none.
             Ok(None) => request().by_root_of(&**family),
@@ -141,6 +149,11 @@ fn largest_loss(evaluator: &Evaluator, digits: u32) -> Option<Enclosure> {
     match evaluator {
         Evaluator::Sum(sum) if *sum.sum().rho() == 0 => {
             Some(Enclosure::rational(sum.sum().offset(), precision::bits(digits, 64)))
+        }
+        Evaluator::Rounded(sum, by) if *sum.sum().rho() == 0 => {
+            let real = |x: &Rational| Enclosure::rational(x, precision::bits(digits, 64));
+            let largest = real(sum.sum().offset());
+            Some(real(&Rational::from(sum.sum().offset() - by)).hull(&largest))
         }
         Evaluator::Between(both) => {
             let [below, above] = both.each_ref().map(|one| largest_loss(one, digits));

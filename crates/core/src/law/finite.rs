@@ -371,8 +371,8 @@ fn sum_of_near(
     if are_all {
         return (sum, least);
     }
-    // Each of the others is at most exp(-(bits + 32)), and there are fewer than 2^32 of them.
-    let rest = Enclosure::double(1.0, bits).times_power_of_two(-i64::from(bits));
+    // Each of the others is at most exp(-(bits + 32)) of the largest, which is a part of the sum, and there are fewer than 2^32 of them.
+    let rest = sum.clone().times_power_of_two(-i64::from(bits));
     (sum.add(&Enclosure::double(0.0, bits).hull(&rest)), least)
 }
 
@@ -383,9 +383,18 @@ fn near_among(masses: &[Mass], (slope, steps): (f64, &dyn Fn(usize) -> f64), rea
         return None;
     }
     // With a bound on the roundings of both doubles, of the product and of the sum: below 8 2^-53 of the sizes.
+    // A number as a factor is a part of the exponential: its logarithm errs by less than 2^-51 of itself, and of one.
     let outline = |(k, mass): (usize, &Mass)| {
-        let (tilt, own) = (slope * steps(k), mass.exponent.to_f64());
-        (tilt + own, 1e-15 * (tilt.abs() + own.abs()) + f64::MIN_POSITIVE)
+        let ln_factor = match &mass.factor {
+            // Below the range of doubles it is taken as one.
+            Factor::Exactly(number) if number.to_f64() >= f64::MIN_POSITIVE && *number != 1 => {
+                libm::log(number.to_f64())
+            }
+            _ => 0.0,
+        };
+        let (tilt, own) = (slope * steps(k), mass.exponent.to_f64() - ln_factor);
+        let rounded = 1e-15 * (tilt.abs() + mass.exponent.to_f64().abs() + ln_factor.abs());
+        (tilt + own, rounded + if ln_factor == 0.0 { f64::MIN_POSITIVE } else { 1e-15 })
     };
     let all: Vec<(f64, f64)> = masses.iter().enumerate().map(outline).collect();
     let least = all.iter().map(|(exponent, error)| exponent + error).fold(f64::INFINITY, f64::min);

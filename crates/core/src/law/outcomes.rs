@@ -21,13 +21,14 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use rug::{Integer, Rational};
+use rug::{Float, Integer, Rational, float::Round};
 
 use super::{
     facts::Facts,
     finite::{Finite, Infinite, Mass},
     responses::{BITS, Rounding, multiple_of_ln},
 };
+use crate::numeric::Enclosure;
 
 /// One direction of a pair, with losses rounded to multiples of 2^-BITS.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +64,26 @@ fn rounded_ln(ratio: &Rational, rounding: Rounding) -> Integer {
     -multiple_of_ln(&Rational::from(ratio.recip_ref()), opposite)
 }
 
+/// Where every loss is zero, one unit to the side of the bound: a sum has no place for a term of no loss.
+fn moved_from_zero(masses: &mut [(Integer, Rational)], rounding: Rounding) {
+    if let [(multiple, _)] = masses
+        && *multiple == 0
+    {
+        *multiple += if rounding == Rounding::Up { 1 } else { -1 };
+    }
+}
+
+/// The least multiple of 2^-bits that is at least x, and the largest that is at most x.
+fn ceiling(x: &Float, bits: u32) -> Integer {
+    let scaled = Float::with_val(x.prec(), x << bits);
+    scaled.to_integer_round(Round::Up).map_or_else(Integer::new, |(whole, _)| whole)
+}
+
+fn floor(x: &Float, bits: u32) -> Integer {
+    let scaled = Float::with_val(x.prec(), x << bits);
+    scaled.to_integer_round(Round::Down).map_or_else(Integer::new, |(whole, _)| whole)
+}
+
 impl Outcomes {
     /// The losses of these ratios, each with its probability under the first hypothesis, beside outcomes that only the first or only the second can have;
     /// rounded.
@@ -73,12 +94,7 @@ impl Outcomes {
             *masses.entry(rounded_ln(ratio, rounding)).or_default() += Rational::from(p / &own);
         }
         let mut masses: Vec<(Integer, Rational)> = masses.into_iter().rev().collect();
-        // Where every loss is zero, one unit to the side of the bound: a sum has no place for a term of no loss.
-        if let [(multiple, _)] = &mut masses[..]
-            && *multiple == 0
-        {
-            *multiple += if rounding == Rounding::Up { 1 } else { -1 };
-        }
+        moved_from_zero(&mut masses, rounding);
         let unit = || Rational::from(1) >> BITS;
         let (least, most) = match own == others || own == 0 || others == 0 {
             true => (Rational::new(), Rational::new()),
@@ -96,6 +112,72 @@ impl Outcomes {
         let size = top.max(bottom);
         let rho = size.square() / 2_u32 + most.max(Rational::new()) + unit();
         Outcomes { masses, infinite: infinite[0].clone(), rho }
+    }
+
+    /// The law of losses from the largest down, each with its probability, beside this probability of an infinite one. What all of them leave of one belongs to the last. Tails are
+    /// rounded to multiples of 2^-bits and losses to those of 2^-BITS: a sum of such losses is above, or below, that of the enclosed ones in distribution.
+    pub(super) fn of_tails(
+        losses: &[(Enclosure, Enclosure)],
+        infinite: &Enclosure,
+        rounding: Rounding,
+        bits: u32,
+    ) -> Self {
+        let whole = Integer::from(1) << bits;
+        // At most one, and never zero where that would bound nothing.
+        let rounded = |tail: &Enclosure| match rounding {
+            Rounding::Up => ceiling(tail.upper(), bits).max(Integer::new()).min(whole.clone()),
+            Rounding::Down => floor(tail.lower(), bits).max(Integer::new()).min(whole.clone()),
+        };
+        let never = rounded(infinite);
+        let (mut tail, mut before) = (infinite.clone(), never.clone());
+        let finite = Rational::from(&whole - &never);
+        let mut masses: BTreeMap<Integer, Rational> = BTreeMap::new();
+        for (k, (loss, mass)) in losses.iter().enumerate() {
+            tail = tail.add(mass);
+            let until = if k + 1 == losses.len() { whole.clone() } else { rounded(&tail).max(before.clone()) };
+            let own = Integer::from(&until - &before);
+            before = until;
+            if own > 0 {
+                let multiple = match rounding {
+                    Rounding::Up => ceiling(loss.upper(), BITS),
+                    Rounding::Down => floor(loss.lower(), BITS),
+                };
+                *masses.entry(multiple).or_default() += Rational::from(own) / &finite;
+            }
+        }
+        let masses: Vec<(Integer, Rational)> = masses.into_iter().rev().collect();
+        Outcomes::of_masses(masses, Rational::from(never) / Rational::from(whole), rounding)
+    }
+
+    /// From masses that add up to one. With k = -ln E[exp(-L)] the losses L - k are those of a pair of laws: see the head of this file.
+    fn of_masses(mut masses: Vec<(Integer, Rational)>, infinite: Rational, rounding: Rounding) -> Self {
+        moved_from_zero(&mut masses, rounding);
+        const PRECISION: u32 = 256;
+        let loss = |multiple: &Integer| Rational::from(multiple) >> BITS;
+        let zero = Enclosure::double(0.0, PRECISION);
+        let opposite = |(multiple, mass): &(Integer, Rational)| {
+            Enclosure::rational(&-loss(multiple), PRECISION).exp().mul(&Enclosure::rational(mass, PRECISION))
+        };
+        let center = masses.iter().map(opposite).fold(zero, |sum, one| sum.add(&one)).ln().negate();
+        let (least, most) = center.lower_rational().zip(center.upper_rational()).unwrap_or_default();
+        let end = |end: Option<&(Integer, Rational)>| end.map_or_else(Rational::new, |(multiple, _)| loss(multiple));
+        let [top, bottom] = [end(masses.first()) - least, end(masses.last()) - &most].map(Rational::abs);
+        let rho = top.max(bottom).square() / 2_u32 + most.max(Rational::new());
+        Outcomes { masses, infinite, rho }
+    }
+
+    /// Upper bound on how much larger its losses are than those of another, one by one; `None` where masses differ, or some loss is smaller.
+    pub(crate) fn raised_from(&self, lower: &Outcomes) -> Option<Rational> {
+        let is_same = self.infinite == lower.infinite && self.masses.len() == lower.masses.len();
+        let mut most = Integer::new();
+        for ((own, p), (other, q)) in self.masses.iter().zip(&lower.masses).take_while(|_| is_same) {
+            let by = Integer::from(own - other);
+            if p != q || by < 0 {
+                return None;
+            }
+            most = most.max(by);
+        }
+        is_same.then(|| Rational::from(most) >> BITS)
     }
 
     /// The multiples of the losses with their probabilities given that the loss is finite, and the probability of an infinite loss.
@@ -173,7 +255,7 @@ impl<'a> Facts<'a> for &'a Outcomes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::{Enclosure, rational::parse};
+    use crate::numeric::rational::parse;
 
     /// E[exp(x L)] against rho, also where losses are rounded up and where one hypothesis has outcomes of its own.
     #[test]

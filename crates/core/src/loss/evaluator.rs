@@ -59,6 +59,8 @@ pub enum Evaluator {
     Infinite(Box<Evaluator>, InfiniteLoss),
     /// Between that of a pair that is at least as private, and that of one that is at most as private.
     Between(Box<[Evaluator; 2]>),
+    /// The evaluator of a sum whose losses are rounded up, all together by at most this much: between its hockey stick that much further, and here.
+    Rounded(Box<SumEvaluator>, Rational),
     /// The largest of some, of which there is at least one.
     Largest(Vec<Evaluator>),
     /// The evaluator of pairs that are not symmetric: the larger of both directions, each of the whole composition.
@@ -93,6 +95,7 @@ impl Evaluator {
             Evaluator::Largest(all) => all,
             Evaluator::Directions(both) => &both.directions,
             Evaluator::Sum(_)
+            | Evaluator::Rounded(..)
             | Evaluator::Sampled(_)
             | Evaluator::Uniform(_)
             | Evaluator::Family(_)
@@ -167,6 +170,15 @@ impl Evaluator {
             (Evaluator::Sum(sum), Asked::Alone) => sum.hockey_stick(epsilon, digits),
             (Evaluator::Sum(sum), Asked::Delta) => sum.delta(epsilon, digits),
             (Evaluator::Sum(sum), Asked::OfMany) => sum.hockey_stick_of_many(epsilon, digits),
+            // L <= L_up <= L + by: (1 - exp(eps + by - L_up))_+ <= (1 - exp(eps - L))_+ <= (1 - exp(eps - L_up))_+.
+            (Evaluator::Rounded(sum, by), _) => {
+                let of = |epsilon: &Rational| match asked {
+                    Asked::Alone => sum.hockey_stick(epsilon, digits),
+                    Asked::Delta => sum.delta(epsilon, digits),
+                    Asked::OfMany => sum.hockey_stick_of_many(epsilon, digits),
+                };
+                answer::between(of(&Rational::from(epsilon + by))?, of(epsilon)?, digits)
+            }
             (Evaluator::Family(family), Asked::OfMany) => family.hockey_stick_of_many(epsilon, digits),
             (Evaluator::Family(family), _) => family.hockey_stick(epsilon, digits),
             (Evaluator::Sampled(sampled), _) => sampled.hockey_stick(epsilon, digits),
@@ -195,6 +207,16 @@ impl Evaluator {
                 Ok(match above.is_at_most(epsilon, delta, digits)? {
                     Certainty::Yes => Certainty::Yes,
                     _ if below.is_at_most(epsilon, delta, digits)? == Certainty::No => Certainty::No,
+                    _ => Certainty::Undecided,
+                })
+            }
+            Evaluator::Rounded(sum, by) => {
+                let of = |epsilon: &Rational| -> Result<Certainty> {
+                    Ok(sum.hockey_stick(epsilon, digits)?.value.at_most(delta))
+                };
+                Ok(match of(epsilon)? {
+                    Certainty::Yes => Certainty::Yes,
+                    _ if of(&Rational::from(epsilon + by))? == Certainty::No => Certainty::No,
                     _ => Certainty::Undecided,
                 })
             }
@@ -236,6 +258,10 @@ impl Evaluator {
             }
             Evaluator::Directions(_) | Evaluator::Largest(_) => largest(self.parts(), of, SecondEnclosure::larger),
             Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
+            Evaluator::Rounded(sum, by) => {
+                let further = sum.second_hockey_stick(&Rational::from(epsilon + by))?;
+                Ok(further.or(sum.second_hockey_stick(epsilon)?))
+            }
             Evaluator::Sampled(sampled) => sampled.second_hockey_stick(epsilon),
             Evaluator::Uniform(uniform) => uniform.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
@@ -255,6 +281,8 @@ impl Evaluator {
             // Of a part of a pair that is not symmetric, of which no trade-off function is requested, and of a bound from above.
             Evaluator::Largest(_) | Evaluator::AtMost(_) => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
             Evaluator::Sum(sum) => sum.second_tradeoff(alpha),
+            // No trade-off function is requested of one direction of a pair.
+            Evaluator::Rounded(..) => Ok(SecondEnclosure::trivial_tradeoff(alpha)),
             Evaluator::Sampled(sampled) => sampled.second_tradeoff(alpha),
             Evaluator::Uniform(uniform) => uniform.second_tradeoff(alpha),
             Evaluator::Family(family) => family.second_tradeoff(alpha, leader.unwrap_or_default()),
@@ -268,7 +296,7 @@ impl Evaluator {
             Evaluator::Infinite(finite, infinite) => Ok(infinite.ln_approx(of(finite)?)),
             Evaluator::Between(both) => of(&both[1]),
             Evaluator::Directions(_) | Evaluator::Largest(_) => largest(self.parts(), of, f64::max),
-            Evaluator::Sum(sum) => sum.ln_hockey_stick_approx(epsilon),
+            Evaluator::Sum(sum) | Evaluator::Rounded(sum, _) => sum.ln_hockey_stick_approx(epsilon),
             Evaluator::Sampled(sampled) => sampled.ln_hockey_stick_near(epsilon, None),
             Evaluator::Uniform(uniform) => uniform.ln_hockey_stick_near(epsilon, None),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),

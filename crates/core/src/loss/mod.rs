@@ -20,6 +20,7 @@
 //! | `split` | conditioning: the losses of the coarse groups, and the profile of the remaining ones at each |
 //! | `smoothed` | Gaussian smoothing: a contour with a little continuous noise, and the losses near the threshold |
 //! | `merged` | common-step reduction: fine groups of nearly the same step, taken as one |
+//! | `open` | open contours: many copies of losses that have no common lattice, with a bound on average beyond all heights that are swept |
 //! | `fine` | groups whose sums are nearly Gaussian, for enumeration and for smoothing |
 //! | `sampled` | Poisson sampling: pairs that are not symmetric, by a contour of their own |
 //! | `uniform` | continuous Laplace noise and bounded range: a closed form, and a contour |
@@ -59,6 +60,7 @@ mod measured;
 mod memo;
 mod merged;
 mod near;
+mod open;
 pub use crate::law::parameter;
 mod plan;
 mod question;

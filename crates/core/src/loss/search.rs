@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{halving::bisect, rational},
+    numeric::{
+        halving::{bisect, golden_section},
+        rational,
+    },
 };
 
 /// The facts about the sum and the request from which a plan is made, in doubles.
@@ -122,6 +125,11 @@ impl<'a> ContourSearch<'a> {
         self.rho * (1.0 + 2.0 * x) + own
     }
 
+    /// ln of M(x) exp(-x z), or of that bound.
+    pub(crate) fn ln_size_at(&self, x: f64) -> f64 {
+        self.ln_size(x) - x * self.at
+    }
+
     /// ln of M(x), or of the bound exp(rho (x + x^2)) prod m(x) for it, m the bounded laws'.
     fn ln_size(&self, x: f64) -> f64 {
         let own = if self.is_plain() { 0.0 } else { self.own(x).0 };
@@ -225,6 +233,31 @@ impl<'a> ContourSearch<'a> {
         let below = stationary(-1.0).max(low).min(c - (1.0 / period).min((c - low) / 2.0));
         let above = above.min(high).max(c + (1.0 / period).min((high - c) / 2.0));
         (below, above)
+    }
+
+    /// The points on both sides of c where the bounds on aliasing, which are convex, are least: also where moments explode.
+    pub(crate) fn alias_points_by_moments(&self, c: f64, period: f64) -> [f64; 2] {
+        let (low, high) = self.kernel.strip();
+        let bound = |x: f64| {
+            let ln = self.ln_alias(x, c, period);
+            if ln.is_nan() { f64::INFINITY } else { ln }
+        };
+        let widest = |side: f64| if side.is_finite() { libm::log(side) } else { 40.0 };
+        let point = |sign: f64, side: f64| {
+            let away = golden_section([-40.0, widest(side)], 60, |ln| bound(c + sign * libm::exp(ln)));
+            c + sign * libm::exp(away)
+        };
+        [point(-1.0, c - low).max(low), point(1.0, high - c).min(high)]
+    }
+
+    /// The shortest period for which they are below exp(target), to a few percent.
+    pub(crate) fn period_by_moments(&self, c: f64, target: f64) -> f64 {
+        let is_short = |ln_period: f64| {
+            let period = libm::exp(ln_period);
+            let all = self.alias_points_by_moments(c, period).map(|x| self.ln_alias(x, c, period));
+            !(all[0].max(all[1]) + std::f64::consts::LN_2 <= target)
+        };
+        libm::exp(bisect([-60.0, 60.0], 14, is_short)[1])
     }
 
     fn ln_aliases(&self, c: f64, period: f64) -> f64 {

@@ -7,7 +7,7 @@ use rug::{Integer, Rational};
 use super::{infinite::InfiniteLoss, law::Group, theta::Outlined};
 use crate::{
     error::{Error, Result},
-    law::InDoubles,
+    law::{InDoubles, Law},
     numeric::rational,
 };
 
@@ -124,6 +124,17 @@ impl LossSum {
             step: self.step.clone(),
             outlines: self.outlines.clone(),
         }
+    }
+
+    /// Upper bound on how much larger its losses are than those of another sum, of the same counts with losses rounded down; `None` where it is not known to be that.
+    pub(crate) fn raised_from(&self, lower: &LossSum) -> Option<Rational> {
+        let by = |(own, other): (&Group, &Group)| match (&own.law, &other.law) {
+            _ if own.shift != other.shift || own.copies != other.copies => None,
+            (Law::Outcomes(own_law), Law::Outcomes(other_law)) => Some(own_law.raised_from(other_law)? * own.copies),
+            _ => (own.law == other.law).then(Rational::new),
+        };
+        let is_same = self.groups.len() == lower.groups.len() && self.without_finite_loss == lower.without_finite_loss;
+        is_same.then(|| self.groups.iter().zip(&lower.groups).map(by).sum::<Option<Rational>>()).flatten()
     }
 
     /// The groups, merged and in order.

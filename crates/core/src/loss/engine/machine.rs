@@ -40,6 +40,9 @@ pub(crate) const PER_CLOSED_FORM: f64 = 2e-5;
 /// The share of the price of a factor that a state of the moments of a sample takes in balls: one product and one sum.
 pub(crate) const SHARE_OF_A_STATE: f64 = 1.0 / 30.0;
 
+/// A loss that is turned to a height, in doubles.
+pub(crate) const PER_TURN: f64 = 4e-9;
+
 /// The same of the contour with continuous noise; a loss from which that is taken away, and a step of the search for such losses.
 pub(crate) const PER_SMOOTHED_FACTOR: f64 = 1e-6;
 pub(crate) const PER_POINT: f64 = 3.5e-6;

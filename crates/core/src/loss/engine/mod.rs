@@ -11,6 +11,7 @@
 //! | `conditioning` | [`split`](super::split): the losses of the coarse groups, and the profile of the remaining ones at each |
 //! | `smoothing` | [`smoothed`](super::smoothed): a contour with continuous noise, and the losses near the threshold |
 //! | `reduction` | [`merged`](super::merged): groups of nearly the same step, taken as one |
+//! | `open` | [`open`](super::open): a contour without an end, for many copies of losses that have no common lattice |
 //! | `moments` | a bound by one moment of the loss |
 
 pub(crate) mod conditioning;
@@ -18,6 +19,7 @@ pub(crate) mod contour;
 pub(crate) mod enumeration;
 pub(crate) mod machine;
 pub(crate) mod moments;
+pub(crate) mod open;
 pub(crate) mod reduction;
 pub(crate) mod request;
 pub(crate) mod scheduler;

@@ -19,6 +19,7 @@ use crate::{
             enumeration::{self, Enumeration},
             machine, moments,
             moments::Moments,
+            open::OpenContour,
             reduction::CommonStep,
             request::{Functional, OF_A_PROFILE, OF_A_ROOT, OF_LINES, Prepared, Request, check_epsilon},
             scheduler::{self, Engines},
@@ -90,6 +91,9 @@ impl SumEvaluator {
         if let Some(atoms) = &atoms {
             // Where losses are far apart, enumeration is as quick as a short period, and a contour loses digits.
             engines.insert(usize::from(!is_coarse), Box::new(Enumeration::new(atoms)));
+        }
+        if let Some(open) = OpenContour::new(&contours) {
+            engines.push(Box::new(open));
         }
         engines.push(Box::new(Moments::new(&contours)));
         engines.push(Box::new(reduction));
