@@ -370,10 +370,15 @@ fn is_unsuitable<T: std::fmt::Debug>(result: Result<T, Error>, words: &str) {
 #[test]
 fn other_pairs_are_refused() {
     for (text, words) in [
-        ("0.01", "RATE:gaussian:SIGMA2"),
-        ("0.01:1", "RATE:gaussian:SIGMA2"),
-        ("0.01:discrete-gaussian:1", "gaussian only"),
-        ("0.01:discrete-laplace:1", "gaussian only"),
+        ("0.01", "RATE:LAW:PARAMETER"),
+        ("0.01:1", "RATE:LAW:PARAMETER"),
+        ("0.01:laplace:1", "discrete-laplace"),
+        ("0.01:staircase:1:4:2", "randomized-response"),
+        ("0:discrete-laplace:1", "rate"),
+        ("1.5:discrete-gaussian:1", "rate"),
+        ("0.01:discrete-gaussian:10001", "at most 10000 on samples"),
+        ("0.01:discrete-laplace:0", "epsilon"),
+        ("0.01:randomized-response:1:1", "answers"),
         ("0:gaussian:1", "rate"),
         ("1.1:gaussian:1", "rate"),
         ("-0.1:gaussian:1", "rate"),

@@ -127,7 +127,7 @@ impl Composition {
 
     /// Whether some noise is on a Poisson sample of the records. [`Composition::rho`] is then that of the same noise without sampling, an upper bound.
     pub fn is_sampled(&self) -> bool {
-        self.sampled.is_some() || self.directions.as_ref().is_some_and(|directions| directions.is_sampled())
+        self.counts.iter().any(|counts| counts.law.is_sampled())
     }
 
     /// An evaluator of both directions of noise on Poisson samples, with the same stop signal; `None` as in [`Composition::sampled`].
@@ -164,13 +164,32 @@ impl Composition {
     }
 
     /// ln E[exp(s L)] for s > 0, in the direction in which it is larger: s times the Renyi divergence of order 1 + s.
-    pub(super) fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
+    pub(crate) fn ln_mgf(&self, s: &Rational, bits: u32) -> Enclosure {
         match (self.sampled(), self.directions(), &self.uniform) {
             (Some(sampled), ..) => sampled.ln_mgf(s),
-            (None, Some(directions), _) => directions.ln_mgf(s, bits),
+            (None, Some(directions), _) => self.with_unlisted(s, directions.ln_mgf(s, bits)),
             (None, None, Some(uniform)) => uniform[1].ln_mgf(s, bits),
             (None, None, None) => self.loss.ln_mgf(s, bits),
         }
+    }
+
+    /// ln E[exp(s L)] with the values of unbounded noise on samples that are not listed: what they add to that of a step is below 2^-120 where the order is not large; else that of
+    /// the same noise without sampling is a bound.
+    fn with_unlisted(&self, s: &Rational, listed: Enclosure) -> Enclosure {
+        const NEGLIGIBLE: u32 = 120;
+        let mut more = Rational::new();
+        for counts in self.counts.iter() {
+            let Law::Sampled(sampled) = &counts.law else { continue };
+            let Some(last) = sampled.listed_up_to() else { continue };
+            if Rational::from(s + 1_u32) * counts.shift * 4_u32 > last {
+                let bits = listed.lower().prec();
+                let most = (s + s.clone().square()) * Rational::clone(&self.rho);
+                return Enclosure::double(0.0, bits).hull(&Enclosure::rational(&most, bits));
+            }
+            more += Rational::from(counts.count) >> NEGLIGIBLE;
+        }
+        let more = Enclosure::rational(&more, listed.lower().prec());
+        listed.add(&more).hull(&listed)
     }
 
     /// The same in doubles, to a few digits.
@@ -264,8 +283,17 @@ impl Composition {
         orders.into_iter().filter_map(at).max().unwrap_or_default().max(Rational::new())
     }
 
+    /// Whether some losses have no largest one, although they are listed, up to an error.
+    fn has_unbounded_losses(&self) -> bool {
+        let is_unbounded = |law: &Law| matches!(law, Law::Sampled(sampled) if sampled.listed_up_to().is_some());
+        self.counts.iter().any(|counts| is_unbounded(&counts.law))
+    }
+
     /// The epsilon of pure differential privacy; `None` if some noise is Gaussian, or some losses are infinite.
     pub fn pure_epsilon(&self) -> Option<Rational> {
+        if self.has_unbounded_losses() {
+            return None;
+        }
         if let Some(directions) = self.directions() {
             return directions.largest_finite_loss().filter(|_| directions.infinite_loss().is_none());
         }
@@ -274,6 +302,9 @@ impl Composition {
 
     /// The largest loss that is finite; `None` if some noise is Gaussian.
     pub(super) fn largest_finite_loss(&self) -> Option<Rational> {
+        if self.has_unbounded_losses() {
+            return None;
+        }
         if let Some(directions) = self.directions() {
             return directions.largest_finite_loss();
         }

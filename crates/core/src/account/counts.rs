@@ -9,7 +9,7 @@ use rug::Rational;
 use super::free_rows;
 use crate::{
     error::{Error, Result},
-    law::{Changes, Entry, Group},
+    law::{Changes, Entry, Group, Sampled},
     loss::{law::Law, sampled::Phase},
     numeric::rational,
 };
@@ -26,6 +26,17 @@ pub(super) fn checked_multiplier(multiplier: Rational) -> Result<Rational> {
         }
     }
 }
+
+/// The laws that have an account on Poisson samples, by their names.
+const ON_SAMPLES: [&str; 7] = [
+    "gaussian",
+    "discrete-gaussian",
+    "discrete-laplace",
+    "truncated-gaussian",
+    "truncated-laplace",
+    "randomized-response",
+    "table",
+];
 
 /// The largest number of counts with one noise.
 const MOST_COUNTS: u64 = 1_000_000_000_000;
@@ -82,6 +93,7 @@ impl Counts {
         // A sample of all records is no sampling.
         let law = match law {
             Law::SampledGaussian { rate, sigma2 } if rate == 1 => Law::Gaussian { sigma2 },
+            Law::Sampled(sampled) if *sampled.rate() == 1 => sampled.law().clone(),
             law => law,
         };
         Ok(Counts { law, ..checked })
@@ -258,7 +270,7 @@ impl Counts {
     /// the masses of a file by their sum.
     pub fn read(key: &str, text: &str, normalize: bool) -> Result<Self> {
         match key {
-            "sampled" => Counts::parse_sampled(text),
+            "sampled" => Counts::sampled_of(text, normalize),
             Entry::TRAINING => Counts::parse_training(text),
             "unknown-key" => Counts::parse_unknown_key(text),
             "table" => Counts::parse_table(text, normalize),
@@ -268,24 +280,38 @@ impl Counts {
         }
     }
 
-    /// Reads `RATE:LAW:PARAMETER[xCOUNT][@SHIFT]` as counts of a Poisson sample, as in `0.01:gaussian:1x1000`: the noise of `LAW`, which has to be
-    /// `gaussian`, is added to the sum over a sample of the records. An error for other forms, laws, or values out of range.
+    /// Reads `RATE:LAW:PARAMETER[xCOUNT][@SHIFT]` as counts of a Poisson sample, as in `0.01:gaussian:1x1000`: the noise of `LAW` is added to the sum, or to a count, over a
+    /// sample of the records, anew in each of COUNT steps. An error for other forms, laws, or values out of range.
     pub fn parse_sampled(text: &str) -> Result<Self> {
-        let expected = "RATE:gaussian:SIGMA2, as in 0.01:gaussian:1x1000";
+        Counts::sampled_of(text, false)
+    }
+
+    fn sampled_of(text: &str, normalize: bool) -> Result<Self> {
+        let expected = "RATE:LAW:PARAMETER, as in 0.01:gaussian:1x1000 or 0.01:discrete-laplace:0.5x100";
         let malformed = || Error::malformed("sampled", text, expected);
         let (rate, rest) = text.split_once(':').ok_or_else(malformed)?;
         let (key, rest) = rest.split_once(':').ok_or_else(malformed)?;
-        let known = Law::keys().any(|known| known == key.trim());
-        if !known {
-            return Err(Error::unknown("law of samples", key.trim(), "there is", ["gaussian"]));
+        let key = key.trim();
+        if !ON_SAMPLES.contains(&key) {
+            return Err(Error::unknown("law of samples", key, "there are", ON_SAMPLES));
         }
-        let base = Counts::parse(key.trim(), rest)?;
-        let Law::Gaussian { sigma2 } = base.law else {
-            let why =
-                format!("{} on a sample of the records: there is an account for gaussian only", base.law.in_words());
-            return Err(Error::unsuitable(why));
+        let rate = rational::parse(rate)?;
+        let base = Counts::of_law(key, rest, normalize)?;
+        let law = match base.law {
+            Law::Gaussian { sigma2 } => Law::SampledGaussian { rate, sigma2 },
+            law => Law::Sampled(Arc::new(Sampled::new(rate, law)?)),
         };
-        Counts { law: Law::SampledGaussian { rate: rational::parse(rate)?, sigma2 }, ..base }.checked()
+        Counts { law, ..base }.checked()
+    }
+
+    #[cfg(feature = "mechanisms")]
+    fn of_law(key: &str, text: &str, normalize: bool) -> Result<Self> {
+        if key == "table" { Counts::parse_table(text, normalize) } else { Counts::parse(key, text) }
+    }
+
+    #[cfg(not(feature = "mechanisms"))]
+    fn of_law(key: &str, text: &str, _: bool) -> Result<Self> {
+        Counts::parse(key, text)
     }
 
     /// Reads `RATE:NOISE_MULTIPLIER[xSTEPS]` as steps of DP-SGD, as in `256/60000:1.1x1000`: Gaussian noise of as many clipping norms as the multiplier on a

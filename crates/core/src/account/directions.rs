@@ -51,6 +51,8 @@ pub(crate) struct Directions {
     ways: Vec<[OneWay; 2]>,
     /// Of pairs that are at most as private as those of all choices, where `ways` are not all choices.
     dominating: Option<[OneWay; 2]>,
+    /// Whether some law has outcomes that only one of two neighbors can have. Where none has, an infinite loss stands for values that are not listed, and is an error alone.
+    has_infinite_loss: bool,
 }
 
 /// All choices are evaluated where they are no more than this; else the same for all equal counts, and a bound on all others.
@@ -113,6 +115,9 @@ impl OneWay {
     fn finite(&self, stop: &Stop) -> Evaluator {
         match &self.finite {
             Finite::Uniform(both) => self.uniform(both, stop),
+            Finite::Listed if let Some(by) = self.above.raised_from(&self.below) => {
+                Evaluator::Rounded(Box::new(self.above.evaluator().until(stop)), by)
+            }
             // Nothing was rounded.
             Finite::Sampled(both) if both[0] == both[1] => self.sampled(&both[1], stop),
             Finite::Sampled(_) | Finite::Listed => Evaluator::Between(Box::new(self.finite_ends(stop))),
@@ -258,12 +263,8 @@ impl Directions {
         let every = of_every_choice(terms)?;
         let dominating = if are_all { None } else { Some(both(&every, &every)?) };
         let ways = above.iter().zip(&below).map(|(above, below)| both(above, below)).collect::<Result<_>>()?;
-        Ok(Arc::new(Directions { ways, dominating }))
-    }
-
-    /// Whether some noise is on samples.
-    pub(super) fn is_sampled(&self) -> bool {
-        self.all().any(|one| matches!(one.finite, Finite::Sampled(_)))
+        let has_infinite_loss = terms.iter().any(|term| term.law.has_infinite_loss());
+        Ok(Arc::new(Directions { ways, dominating, has_infinite_loss }))
     }
 
     pub(super) fn evaluator(&self, stop: &Stop) -> DirectionsEvaluator {
@@ -287,6 +288,9 @@ impl Directions {
     /// least as probable as in these and at most as in the pairs that dominate all.
     pub(crate) fn infinite_loss(&self) -> Option<InfiniteLoss> {
         const DIGITS: u32 = 15;
+        if !self.has_infinite_loss {
+            return None;
+        }
         let with_mass = |infinite: InfiniteLoss| (infinite.mass(DIGITS).upper().clone(), infinite);
         let largest = |all: &mut dyn Iterator<Item = &OneWay>| {
             let all = all.filter_map(OneWay::infinite_loss).map(with_mass);

@@ -77,6 +77,10 @@ pub(super) fn grouped(counts: &Counts, size: u64) -> Result<Counts> {
             &format!("a group of up to {MOST_SAMPLED} records has an account; give a smaller one"),
         )),
         Law::SampledGaussian { .. } => counts.sampled_by(size),
+        Law::Sampled(_) => Err(refused(
+            "Poisson-sampled noise on counts",
+            "each record is in a sample by itself, of which there is an account for Gaussian noise alone; give --sampled RATE:gaussian:..., or no group",
+        )),
         Law::Responses(_) | Law::Outcomes(_) => Err(refused("losses without a mechanism", "give the mechanism")),
     }
 }

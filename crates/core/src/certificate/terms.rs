@@ -51,7 +51,9 @@ fn why_not(law: &Law) -> String {
         Law::Laplace { .. } | Law::BoundedRange { .. } => {
             ": its losses have a density, and a checker sums over losses that it can list"
         }
-        Law::SampledGaussian { .. } => ": of Poisson-sampled noise no bound is listed in proofs/README.md",
+        Law::SampledGaussian { .. } | Law::Sampled(_) => {
+            ": of Poisson-sampled noise no bound is listed in proofs/README.md"
+        }
         Law::Pair(_) => ": the format has tables of noise, and no list of outcomes yet",
         law if law.has_alternatives() => ": the data decide which pair a count has, and a claim has one",
         _ => "",

@@ -18,6 +18,9 @@ impl Law {
                 let cells = table.entries().map(|(i, j, p)| format!("{i}:{j}:{}", written(p)));
                 listed(&format!("cell keys, reversed {}", table.is_reversed()), cells)
             }
+            Law::Sampled(sampled) => {
+                format!("on samples of rate {}: {}", written(sampled.rate()), sampled.law().accounted())
+            }
             Law::UnknownKey(keys) => format!("{self}, reversed {}", keys.is_reversed()),
             Law::Responses(responses) => rounded("responses", responses.parts()),
             Law::Outcomes(outcomes) => rounded("outcomes", outcomes.parts()),

@@ -8,7 +8,7 @@ use super::{
     bounded_range::BoundedRange,
     changes::Changes,
     discrete_laplace::DiscreteLaplace,
-    facts::{Facts, Range},
+    facts::{Facts, Growth, Range},
     finite::Finite,
     gaussian::{self, Gaussian},
     guarantee::Guarantee,
@@ -18,6 +18,7 @@ use super::{
     perturbation::PerturbationTable,
     randomized_response::RandomizedResponse,
     responses::{Responses, Rounding},
+    sampled::Sampled,
     shape::{Exponent, Shape},
     staircase::Staircase,
     table::NoiseTable,
@@ -50,6 +51,8 @@ pub enum Law {
         /// The variance.
         sigma2: Rational,
     },
+    /// Noise of another law on the counts of a Poisson sample of the records.
+    Sampled(Arc<Sampled<Law>>),
     /// Mass proportional to exp(-epsilon |x|) at every integer x: two-sided geometric noise.
     DiscreteLaplace {
         /// The parameter in the exponent: the privacy loss of a change by one.
@@ -134,6 +137,7 @@ macro_rules! of_law {
             Law::DiscreteGaussian { sigma2 } => of_law!(@ $facts = Gaussian::discrete(sigma2) => $value),
             Law::Gaussian { sigma2 } => of_law!(@ $facts = Gaussian::continuous(sigma2) => $value),
             Law::SampledGaussian { rate, sigma2 } => of_law!(@ $facts = Gaussian::sampled(rate, sigma2) => $value),
+            Law::Sampled(sampled) => of_law!(@ $facts = &**sampled => $value),
             Law::DiscreteLaplace { epsilon } => of_law!(@ $facts = DiscreteLaplace { epsilon } => $value),
             Law::Laplace { scale } => of_law!(@ $facts = Laplace { scale } => $value),
             Law::BoundedRange { epsilon } => of_law!(@ $facts = BoundedRange { epsilon } => $value),
@@ -232,6 +236,7 @@ impl Law {
             | Law::Pure { epsilon }
             | Law::Approximate { epsilon, .. } => *epsilon = parameter,
             Law::Laplace { scale } => *scale = parameter,
+            Law::Sampled(sampled) => *sampled = Arc::new(sampled.with_law(sampled.law().with_parameter(parameter))),
             Law::Table(_)
             | Law::Pair(_)
             | Law::Perturbation(_)
@@ -326,6 +331,7 @@ impl Law {
             Law::Table(table) => table.check_shift(shift),
             Law::Perturbation(table) => table.check_shift(shift),
             Law::UnknownKey(keys) => keys.new_key(shift, Rounding::Up).map(|_| ()),
+            Law::Sampled(sampled) => sampled.law().check_shift(shift),
             _ => Ok(()),
         }
     }
@@ -345,6 +351,11 @@ impl Law {
     pub fn has_scale(&self) -> bool {
         let Range { least, most } = self.factors();
         least < most
+    }
+
+    /// How the size of the noise grows with its parameter.
+    pub(super) fn growth(&self) -> Option<(Growth, Range)> {
+        of_law!(self, facts => facts.growth())
     }
 
     /// The factors for which the noise stays in the range of an account.
@@ -425,6 +436,9 @@ impl From<&KeyNoise> for Law {
 /// The name in words with the exact parameters: "discrete Gaussian 5", "approximate DP 1:1e-9".
 impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        if let Law::Sampled(sampled) = self {
+            return write!(out, "{} {}", self.name(), sampled.text());
+        }
         if let Some(label) = self.label() {
             let noise = if self.is_guarantee() { "" } else { " noise" };
             return write!(out, "{}{noise} {label} ", self.name());

@@ -82,6 +82,15 @@ impl Likelihoods {
         common.chain(ends.into_iter().filter(|(p, q)| *p > 0 || *q > 0)).collect()
     }
 
+    /// Where the record takes part with this probability alone: the first hypothesis becomes a mixture of both.
+    pub(super) fn on_samples(&self, rate: &Rational) -> Self {
+        let mixed = |(p, q): (Rational, Rational)| {
+            let with_record = Rational::from(&p * rate) + Rational::from(1 - rate) * &q;
+            (with_record, q)
+        };
+        Likelihoods::of_outcomes(self.outcomes_of_both().into_iter().map(mixed))
+    }
+
     /// The number of ratios.
     pub(super) fn len(&self) -> usize {
         self.ratios.len()

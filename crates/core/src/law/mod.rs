@@ -18,6 +18,7 @@
 //! | `pair` | two hypotheses by the probabilities of their outcomes |
 //! | `perturbation` | a table of the cell-key method: the published value of every true count |
 //! | `unknown_key` | keys that are shown if their noisy count reaches a threshold |
+//! | `sampled`, `on_samples` | noise of another law on the counts of a Poisson sample of the records |
 //! | `changes` | the changes of one count of which the data decide |
 //! | `likelihoods` | the likelihood ratios of two hypotheses, exactly; [`Direction`] |
 //! | `outcomes` | one direction of a pair that is not symmetric |
@@ -46,6 +47,7 @@ mod kinds;
 mod laplace;
 mod likelihoods;
 mod named;
+mod on_samples;
 mod outcomes;
 mod pair;
 pub mod parameter;
@@ -53,6 +55,7 @@ mod perturbation;
 mod randomized_response;
 mod replaced;
 mod responses;
+mod sampled;
 mod shape;
 mod staircase;
 mod table;
@@ -74,6 +77,7 @@ pub use pair::Pair;
 pub use perturbation::PerturbationTable;
 pub use responses::Responses;
 pub(crate) use responses::Rounding;
+pub use sampled::Sampled;
 pub use shape::{Exponent, Shape};
 pub use table::NoiseTable;
 pub(crate) use uniform::Uniform;

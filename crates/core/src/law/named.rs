@@ -2,10 +2,12 @@
 //!
 //! Options of the program, `--law`, release files, searches for a number, the page and the packages read this table: a law that has a row here is known to all.
 
+use std::sync::Arc;
+
 use rug::Rational;
 
 use super::{
-    Changes, Law, bounded_range, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
+    Changes, Law, Sampled, bounded_range, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
     randomized_response, staircase, table, truncated, unknown_key,
 };
 use crate::{
@@ -16,11 +18,14 @@ use crate::{
 /// What finds a number of a law by its name.
 type Given<'a> = dyn FnMut(&'static str) -> Result<Rational> + 'a;
 
+/// What makes a law of its numbers.
+type Maker = fn(&mut Given) -> Result<Law>;
+
 /// How a mechanism is written as an option.
 #[derive(Clone, Copy)]
 enum Form {
     /// The numbers of a law, separated by colons, from which it is made.
-    Numbers(fn(&mut Given) -> Result<Law>),
+    Numbers(Maker),
     /// Texts that contain the name of another law: the kind in words, and its parts.
     Nested { name: &'static str, parts: &'static [&'static str] },
     /// The name of a file.
@@ -135,9 +140,9 @@ pub const ENTRIES: [Entry; 17] = [
     },
     Entry {
         option: "sampled",
-        about: "steps of LAW on a Poisson sample: each record is in it with probability RATE; LAW is gaussian, as in 0.01:gaussian:1x1000",
+        about: "steps of LAW on a Poisson sample: each record is in it with probability RATE; LAW is gaussian, as in 0.01:gaussian:1x1000, discrete-gaussian, discrete-laplace, truncated-gaussian, truncated-laplace, randomized-response or table",
         text: "RATE:LAW:PARAMETER[xCOUNT][@SHIFT]",
-        form: Form::Nested { name: "Gaussian noise on a Poisson sample", parts: &["rate", "law", "parameter"] },
+        form: Form::Nested { name: "noise on a Poisson sample", parts: &["rate", "law", "parameter"] },
     },
     Entry {
         option: Entry::TRAINING,
@@ -154,8 +159,21 @@ pub const ENTRIES: [Entry; 17] = [
 ];
 
 /// Noise on a sample of the records, in files: there the rate is a number like others.
-const SAMPLED: fn(&mut Given) -> Result<Law> =
-    |given| Ok(Law::SampledGaussian { sigma2: given("sigma2")?, rate: given("rate")? });
+const SAMPLED: [(&str, Maker); 6] = [
+    (Law::SAMPLED_KEY, |given| Ok(Law::SampledGaussian { sigma2: given("sigma2")?, rate: given("rate")? })),
+    ("sampled-discrete-gaussian", |given| on_samples(gaussian::DISCRETE, given)),
+    ("sampled-discrete-laplace", |given| on_samples(discrete_laplace::KEY, given)),
+    ("sampled-truncated-gaussian", |given| on_samples(truncated::GAUSSIAN, given)),
+    ("sampled-truncated-laplace", |given| on_samples(truncated::LAPLACE, given)),
+    ("sampled-randomized-response", |given| on_samples(randomized_response::KEY, given)),
+];
+
+/// The law with this name in files on a sample.
+fn on_samples(key: &str, given: &mut Given) -> Result<Law> {
+    let make = maker(key).ok_or_else(|| Error::unknown("law of samples", key, "there are", Law::keys()))?;
+    let law = make(given)?;
+    Ok(Law::Sampled(Arc::new(Sampled::new(given("rate")?, law)?)))
+}
 
 impl Entry {
     /// The option of steps of DP-SGD by their noise multiplier.
@@ -214,7 +232,7 @@ impl Law {
     /// The names of all laws in files, the default first.
     pub fn keys() -> impl Iterator<Item = &'static str> + Clone {
         let of_numbers = |entry: &'static Entry| matches!(entry.form, Form::Numbers(_)).then_some(entry.option);
-        ENTRIES.iter().filter_map(of_numbers).chain([Law::SAMPLED_KEY])
+        ENTRIES.iter().filter_map(of_numbers).chain(SAMPLED.iter().map(|(key, _)| *key))
     }
 
     /// The law with this name in files and the numbers that `given` finds by their names; `None` for other names. An error for a number that is
@@ -274,9 +292,9 @@ fn example(names: &[String]) -> String {
 }
 
 /// What makes the law with this name in files.
-fn maker(key: &str) -> Option<fn(&mut Given) -> Result<Law>> {
-    if key == Law::SAMPLED_KEY {
-        return Some(SAMPLED);
+fn maker(key: &str) -> Option<Maker> {
+    if let Some((_, make)) = SAMPLED.iter().find(|(name, _)| *name == key) {
+        return Some(*make);
     }
     match Entry::named(key)?.form {
         Form::Numbers(make) => Some(make),
@@ -285,7 +303,7 @@ fn maker(key: &str) -> Option<fn(&mut Given) -> Result<Law>> {
 }
 
 /// The names of the numbers of a law.
-fn numbers(make: fn(&mut Given) -> Result<Law>) -> Vec<&'static str> {
+fn numbers(make: Maker) -> Vec<&'static str> {
     let mut names = Vec::new();
     // Which law it is does not matter.
     let _ = make(&mut |name| {

@@ -23,12 +23,13 @@ impl Law {
     pub(crate) fn without_sampling(&self) -> Law {
         match self {
             Law::SampledGaussian { sigma2, .. } => Law::Gaussian { sigma2: sigma2.clone() },
+            Law::Sampled(sampled) => sampled.law().clone(),
             other => other.clone(),
         }
     }
 
     /// The exact likelihood ratios of a law whose losses have no common lattice; `None` for all others.
-    fn likelihoods(&self, shift: u64) -> Option<Likelihoods> {
+    pub(super) fn likelihoods(&self, shift: u64) -> Option<Likelihoods> {
         match self {
             Law::Table(table) => Some(table.likelihoods(shift)),
             Law::Pair(pair) => Some(pair.likelihoods().clone()),
@@ -42,6 +43,9 @@ impl Law {
     pub(crate) fn rounded(&self, shift: u64, rounding: Rounding, direction: Direction) -> Option<Law> {
         if let Some(uniform) = self.uniform(shift) {
             return Some(Law::Responses(Arc::new(Responses::of_uniform(&uniform, rounding))));
+        }
+        if let Law::Sampled(sampled) = self {
+            return Some(Law::Outcomes(Arc::new(sampled.outcomes(shift, rounding, direction))));
         }
         let likelihoods = self.likelihoods(shift)?;
         Some(match self.is_symmetric() {
@@ -62,6 +66,11 @@ impl Law {
                 let new = keys.new_key(shift, Rounding::Up)?;
                 Some(vec![of(new.likelihoods()), (keys.noise().into(), shift)])
             }
+            // That without sampling.
+            Law::Sampled(sampled) => {
+                let own = || vec![(sampled.law().clone(), shift)];
+                Some(sampled.law().dominating(shift)?.unwrap_or_else(own))
+            }
             _ => self.likelihoods(shift).map(|likelihoods| vec![of(&likelihoods)]),
         })
     }
@@ -76,6 +85,12 @@ impl Law {
         match self {
             Law::Table(table) => Ok(table.alternatives(shift)?.and_then(pairs)),
             Law::Perturbation(table) => Ok(pairs(table.alternatives(shift)?)),
+            Law::Sampled(sampled) => {
+                let on_samples =
+                    |one: Alternative| Alternative { law: Law::Sampled(Arc::new(sampled.with_law(one.law))), ..one };
+                let all = sampled.law().alternatives(shift, rounding)?;
+                Ok(all.map(|all| all.into_iter().map(on_samples).collect()))
+            }
             // Of the changes by as many records the largest is the worst.
             Law::Staircase { epsilon, period, first, changes: Changes::UpTo { one } } => {
                 let (epsilon, period, first) = (epsilon.clone(), *period, *first);
@@ -122,6 +137,9 @@ impl Law {
                 let changes = if is_shared { changes } else { Changes::Exactly };
                 Law::Staircase { epsilon: epsilon.clone(), period: *period, first: *first, changes }
             }
+            Law::Sampled(sampled) => {
+                Law::Sampled(Arc::new(sampled.with_law(sampled.law().with_changes(changes, shift)?)))
+            }
             other => other.clone(),
         })
     }
@@ -132,6 +150,7 @@ impl Law {
             Law::Table(table) => table.changes() != Changes::Exactly,
             Law::Staircase { changes, .. } => *changes != Changes::Exactly,
             Law::Perturbation(_) | Law::UnknownKey(_) => true,
+            Law::Sampled(sampled) => sampled.law().has_alternatives(),
             _ => false,
         }
     }

@@ -60,7 +60,9 @@ impl Margin {
             | Law::TruncatedLaplace { .. }
             | Law::TruncatedGaussian { .. }
             | Law::Staircase { .. } => return of_symmetric(law, confidence),
-            Law::SampledGaussian { .. } => Margin::Unknown("it is on sums over a sample, whose own error comes on top"),
+            Law::SampledGaussian { .. } | Law::Sampled(_) => {
+                Margin::Unknown("it is on sums over a sample, whose own error comes on top")
+            }
             Law::RandomizedResponse { .. } => {
                 Margin::Unknown("an answer is randomized, and the error of a count of answers depends on the true one")
             }

@@ -112,9 +112,34 @@ pub(super) fn pairs(law: &Law, shift: u64, one: u64, is_exact: bool) -> Option<V
         Law::Staircase { .. } if !is_exact && shift > one => (1..=records(shift))
             .map(|records| Some((records, of_law(law, records.saturating_mul(one).min(shift))?)))
             .collect(),
+        Law::Sampled(sampled) => {
+            let all = pairs(sampled.law(), shift, one, is_exact)?;
+            Some(all.into_iter().map(|(records, listed)| (records, on_samples(&listed, sampled.rate()))).collect())
+        }
         // Of log-concave noise the largest change is the worst, so that its pair is the only one.
         other => of_law(other, shift).map(|listed| vec![(records(shift), listed)]),
     }
+}
+
+/// With the record, an output is that of the sample with it or, with the other probability, that without it.
+fn on_samples(listed: &Listed, rate: &Rational) -> Listed {
+    let (rate, rest) = (Enclosure::rational(rate, BITS), Enclosure::rational(&Rational::from(1 - rate), BITS));
+    let ends = [&rate, &rest].map(Ends::of_enclosure);
+    let of = |one: &Outcome| {
+        // ln(1 - g + g p / q) of both ends of p / q.
+        let loss = [one.loss.lower, one.loss.upper]
+            .map(|loss| Ends::of_enclosure(&rest.add(&rate.mul(&Enclosure::double(loss, BITS).exp())).ln()));
+        let p = one.p.times(ends[0]).plus(one.q.times(ends[1]));
+        Outcome { p, q: one.q, loss: Ends { lower: loss[0].lower, upper: loss[1].upper } }
+    };
+    let mut common: Vec<Outcome> = listed.common.iter().map(of).collect();
+    let [first, second] = listed.alone;
+    if second.upper > 0.0 {
+        common.push(Outcome { p: second.times(ends[1]), q: second, loss: Ends::of_enclosure(&rest.ln()) });
+    }
+    let [p, q] = listed.beyond.map(|most| Ends { lower: 0.0, upper: most });
+    let beyond = [p.times(ends[0]).plus(q.times(ends[1])).upper, q.upper];
+    Listed { common, alone: [first.times(ends[0]), Ends::default()], beyond, ..Listed::default() }
 }
 
 /// A key without another record: shown only if the record is there.
