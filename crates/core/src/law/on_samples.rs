@@ -330,10 +330,8 @@ mod tests {
         for _ in 0..steps {
             all = all.iter().flat_map(|(p, q)| one.iter().map(move |(m, n)| (p * m, q * n))).collect();
         }
-        let stick = |of: &dyn Fn(&(f64, f64)) -> (f64, f64)| {
-            all.iter().map(of).map(|(p, q)| (p - libm::exp(epsilon) * q).max(0.0)).sum()
-        };
-        [stick(&|(p, q)| (*p, *q)), stick(&|(p, q)| (*q, *p))]
+        let excess = |p: f64, q: f64| (p - libm::exp(epsilon) * q).max(0.0);
+        [all.iter().map(|(p, q)| excess(*p, *q)).sum(), all.iter().map(|(p, q)| excess(*q, *p)).sum()]
     }
 
     /// Up to three steps of every law, in both directions, beside sums over all outputs.

@@ -252,12 +252,13 @@ impl<'a> ContourSearch<'a> {
 
     /// The shortest period for which they are below exp(target), to a few percent.
     pub(crate) fn period_by_moments(&self, c: f64, target: f64) -> f64 {
-        let is_short = |ln_period: f64| {
+        let is_too_short = |ln_period: f64| {
             let period = libm::exp(ln_period);
-            let all = self.alias_points_by_moments(c, period).map(|x| self.ln_alias(x, c, period));
-            !(all[0].max(all[1]) + std::f64::consts::LN_2 <= target)
+            let [below, above] = self.alias_points_by_moments(c, period).map(|x| self.ln_alias(x, c, period));
+            let ln = below.max(above) + std::f64::consts::LN_2;
+            ln.is_nan() || ln > target
         };
-        libm::exp(bisect([-60.0, 60.0], 14, is_short)[1])
+        libm::exp(bisect([-60.0, 60.0], 14, is_too_short)[1])
     }
 
     fn ln_aliases(&self, c: f64, period: f64) -> f64 {
