@@ -12,7 +12,7 @@ use dp_assay::{
     Error,
     account::{Account, Answer, Counts, sought::Question},
     document::fields::Fields,
-    law::Law,
+    law::{FileOptions, Law},
     loss::infinite::InfiniteLoss,
     release::{Neighbors, Release, subject},
 };
@@ -25,6 +25,9 @@ use super::{
     laws::{self, Laws, OneLaw},
     page::{Form, FormArgs, MOST_SHOWN, Page},
 };
+
+/// The option of perturbation tables.
+const P_TABLE: &str = "p-table";
 
 /// The mechanism to account for; several parts are composed.
 #[derive(Args)]
@@ -40,6 +43,9 @@ pub struct Subject {
     /// Divide the masses of each table, row or column of a file by their sum
     #[arg(long)]
     normalize: bool,
+    /// The last N rows of a perturbation table are repeated for larger counts [default: 1, and 250 where keys have 750 rows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    period: Option<u64>,
     /// Neighbor relation: add-remove (also unbounded, add-delete) or bounded, one record changed (also replace-one, change-one, substitution) [default: the release's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation, hide_possible_values = true)]
     neighbors: Option<Neighbors>,
@@ -56,7 +62,7 @@ pub struct Subject {
 
 /// The ids of all arguments of a mechanism, for those that stand in its place.
 pub fn ids() -> Vec<&'static str> {
-    let others = ["release", "level", "normalize", "neighbors", "counts_as_given", "group", "repeat"];
+    let others = ["release", "level", "normalize", "period", "neighbors", "counts_as_given", "group", "repeat"];
     others.into_iter().chain(laws::ids()).collect()
 }
 
@@ -183,9 +189,15 @@ pub fn law_notes(subject: &Resolved) -> Vec<String> {
     let range = "Mechanisms of bounded range are accounted for by the pair that dominates all of them: an upper bound, adaptive compositions included.";
     let has_range = subject.total.counts().iter().any(|counts| counts.law.key() == "exponential");
     let of_range = has_range.then(|| range.to_string());
-    let rows = "The last row of a perturbation table stands for all larger counts, moved along with them: their noise is the same.";
-    let has_rows = subject.total.counts().iter().any(|counts| counts.law.key() == "p-table");
-    let of_rows = has_rows.then(|| rows.to_string());
+    let mut of_rows: Vec<String> = Vec::new();
+    for counts in subject.total.counts() {
+        if let Law::Perturbation(table) = &counts.law
+            && counts.law.key() == P_TABLE
+            && !of_rows.contains(&table.about_rows())
+        {
+            of_rows.push(table.about_rows());
+        }
+    }
     subject.whole.infinite_loss().map(sentence).into_iter().chain(of_range).chain(of_rows).collect()
 }
 
@@ -242,7 +254,7 @@ impl Subject {
     /// Whether nothing is said of a mechanism, nor of whom it is about.
     pub fn is_bare(&self) -> bool {
         let is_once = self.group == 1 && self.repeat == 1 && self.neighbors.is_none();
-        !self.is_given() && is_once && !self.counts_as_given && !self.normalize
+        !self.is_given() && is_once && !self.counts_as_given && !self.normalize && self.period.is_none()
     }
 
     /// A subject for each release, under its name; with counts alone, these without a name.
@@ -329,8 +341,11 @@ impl Subject {
         if self.normalize && self.laws.given.iter().all(|one| !one.entry.is_file()) {
             bail!("--normalize: it is about the files of --table, --p-table and --pair, of which none is given");
         }
+        if self.period.is_some() && self.laws.given.iter().all(|one| one.entry.option != P_TABLE) {
+            bail!("--period: it is about the rows of --{P_TABLE}, which is not given");
+        }
         let read = |one: &OneLaw| {
-            let counts = Counts::read(one.entry.option, &one.text, self.normalize).map_err(anyhow::Error::from);
+            let counts = Counts::read(one.entry.option, &one.text, self.file_options()).map_err(anyhow::Error::from);
             // Exports of other programs are rounded, so that their probabilities add up to nearly one.
             let is_rounded =
                 |error: &anyhow::Error| !self.normalize && error.to_string().contains("must add up to exactly 1");
@@ -344,11 +359,16 @@ impl Subject {
         self.laws.given.iter().filter(|one| left_out != Some(&one.text)).map(read).collect()
     }
 
+    /// How the files of laws are understood.
+    fn file_options(&self) -> FileOptions {
+        FileOptions { normalize: self.normalize, period: self.period }
+    }
+
     /// The mechanism of which a number is sought, and all others, if there is a question mark.
     pub fn question(&self) -> Result<Option<(Question, subject::Subject)>> {
         let mut questions = Vec::new();
         for one in &self.laws.given {
-            let question = Question::of_text(one.entry.option, &one.text, self.normalize);
+            let question = Question::of_text(one.entry.option, &one.text, self.file_options());
             questions.extend(question.with_context(|| one.shown.clone())?);
         }
         let Some(question) = questions.pop() else { return Ok(None) };

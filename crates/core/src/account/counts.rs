@@ -266,16 +266,17 @@ impl Counts {
     }
 
     #[cfg(feature = "mechanisms")]
-    /// Reads the text of an option of the command line, by its name without dashes: that of a law, a sample, a file, or an unknown key. `normalize` divides
-    /// the masses of a file by their sum.
-    pub fn read(key: &str, text: &str, normalize: bool) -> Result<Self> {
+    /// Reads the text of an option of the command line, by its name without dashes: that of a law, a sample, a file, or an unknown key. `options` say how
+    /// a file is understood.
+    pub fn read(key: &str, text: &str, options: impl Into<crate::law::FileOptions>) -> Result<Self> {
+        let options = options.into();
         match key {
             "sampled" => Counts::sampled_of(text, normalize),
             Entry::TRAINING => Counts::parse_training(text),
             "unknown-key" => Counts::parse_unknown_key(text),
-            "table" => Counts::parse_table(text, normalize),
-            "p-table" => Counts::parse_p_table(text, normalize),
-            "pair" => Counts::parse_pair(text, normalize),
+            "table" => Counts::parse_table(text, options.normalize),
+            "p-table" => Counts::parse_p_table(text, options),
+            "pair" => Counts::parse_pair(text, options.normalize),
             law => Counts::parse(law, text),
         }
     }
@@ -363,9 +364,9 @@ impl Counts {
     #[cfg(feature = "mechanisms")]
     /// Reads `FILE[xCOUNT][@SHIFT]` as cells of the cell-key method ([`read`](crate::law::PerturbationTable::read)). Two meanings are refused, as by
     /// [`Counts::parse_table`].
-    pub fn parse_p_table(text: &str, normalize: bool) -> Result<Self> {
+    pub fn parse_p_table(text: &str, options: impl Into<crate::law::FileOptions>) -> Result<Self> {
         let (file, count, shift) = of_file(text)?;
-        let table = crate::law::PerturbationTable::read(Path::new(&file), normalize)?;
+        let table = crate::law::PerturbationTable::read(Path::new(&file), options)?;
         Counts::new(Law::Perturbation(Arc::new(table)), count, 1)?.changed_by(shift.as_deref())
     }
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    law::{Entry, Law},
+    law::{Entry, FileOptions, Law},
     numeric::{Certainty, Enclosure, rational},
 };
 
@@ -29,8 +29,8 @@ use crate::{
 pub struct Question {
     key: String,
     text: String,
-    /// Whether the masses of a file are divided by their sum.
-    normalize: bool,
+    /// How a file is understood.
+    options: FileOptions,
     /// The number that is sought.
     pub number: Number,
 }
@@ -82,7 +82,7 @@ const MARK: char = '?';
 impl Question {
     /// The question of an option's text, by the option's name without dashes; `None` if there is no question mark. An error if there are several, or if
     /// none of the numbers is it.
-    pub fn of_text(key: &str, text: &str, normalize: bool) -> Result<Option<Self>> {
+    pub fn of_text(key: &str, text: &str, options: impl Into<FileOptions>) -> Result<Option<Self>> {
         if !text.contains(MARK) {
             return Ok(None);
         }
@@ -92,7 +92,7 @@ impl Question {
         };
         let name = name_at_mark(key, text).filter(|_| text.matches(MARK).count() == 1).ok_or_else(malformed)?;
         let number = Number::named(name).ok_or_else(malformed)?;
-        let question = Question { key: key.to_string(), text: text.to_string(), normalize, number };
+        let question = Question { key: key.to_string(), text: text.to_string(), options: options.into(), number };
         Ok(Some(question))
     }
 
@@ -113,7 +113,7 @@ impl Question {
 
     /// The mechanism with this number. An error if it is out of the range of the law.
     pub fn counts(&self, value: &Rational) -> Result<Counts> {
-        Counts::read(&self.key, &self.text_with(value), self.normalize)
+        Counts::read(&self.key, &self.text_with(value), self.options)
     }
 
     /// The decimals of the grid. An error if decimals are given for a whole number.

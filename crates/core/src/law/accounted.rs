@@ -16,7 +16,9 @@ impl Law {
             }
             Law::Perturbation(table) => {
                 let cells = table.entries().map(|(i, j, p)| format!("{i}:{j}:{}", written(p)));
-                listed(&format!("cell keys, reversed {}", table.is_reversed()), cells)
+                // As before where the last row alone is repeated: texts of ledgers stay.
+                let period = if table.period() == 1 { String::new() } else { format!(", period {}", table.period()) };
+                listed(&format!("cell keys, reversed {}{period}", table.is_reversed()), cells)
             }
             Law::Sampled(sampled) => {
                 format!("on samples of rate {}: {}", written(sampled.rate()), sampled.law().accounted())

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `kinds` | [`Law`]: all of them |
 //! | `facts` | what every law of noise provides |
+//! | `file_options` | how the file of a law is understood |
 //! | `accounted` | a law as a text, with everything that decides its losses |
 //! | `group` | [`Group`]: equal counts |
 //! | `gaussian` | N_Z(0, sigma2), mass proportional to exp(-x^2 / (2 sigma2)) at every integer; N(0, sigma2) on the real line; the same on a Poisson sample of the records |
@@ -39,6 +40,7 @@ mod bounded_range;
 mod changes;
 mod discrete_laplace;
 mod facts;
+mod file_options;
 mod finite;
 mod gaussian;
 mod group;
@@ -67,6 +69,7 @@ mod unknown_key;
 pub use changes::Changes;
 #[doc(hidden)]
 pub use facts::Range;
+pub use file_options::FileOptions;
 pub(crate) use finite::{Cumulants, Finite, InDoubles};
 pub use group::Group;
 pub use kinds::Law;

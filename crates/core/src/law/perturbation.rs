@@ -3,11 +3,14 @@
 //! # The pairs
 //!
 //! A record moves a count from i to i + k, for an i and a k up to the shift that depend on the data. So a count is protected as badly as the least private pair of
-//! rows (i, i + k). The last row is also that of every larger count, moved along with it: the noise of larger counts is the same. Which pairs matter, and the one
-//! that bounds all of them, is in [`changes`](super::changes).
+//! rows (i, i + k). The last rows, a period of them, are repeated for all larger counts, moved along with these: a count has the noise of the one that is a period
+//! smaller. By default the period is one, so that the last row is that of every larger count. Where i is beyond the last row, the pair is that of i less a multiple of the
+//! period, moved along: the pairs of all i that have a row are all pairs. Which of them matter, and the one that bounds all of them, is in
+//! [`changes`](super::changes).
 
 #[cfg(feature = "mechanisms")]
-use std::path::Path;
+mod layouts;
+
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use rug::Rational;
@@ -25,9 +28,6 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-#[cfg(feature = "mechanisms")]
-use crate::io::csv_reader::{CsvTable, Reading};
-
 /// The name in files and options.
 pub(super) const KEY: &str = "p-table";
 
@@ -41,8 +41,14 @@ const MOST_SHIFT: u64 = 1000;
 pub struct PerturbationTable {
     /// Its name, for texts.
     name: String,
+    /// Its name, and its period if that is not one.
+    label: String,
     /// A row for each of the counts 0, 1, ...: the probability of each published value, above zero. They add up to one.
     rows: Vec<BTreeMap<u64, Rational>>,
+    /// The number of the last rows that are repeated for larger counts.
+    period: u64,
+    /// Whether its file has no row of the count 0, which is then published as it is.
+    is_zero_added: bool,
     /// Whether the two directions are exchanged.
     is_reversed: bool,
     /// By how much a record changes a count.
@@ -57,7 +63,7 @@ impl PartialOrd for PerturbationTable {
 
 impl Ord for PerturbationTable {
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |table: &Self| (table.is_reversed, table.changes, table.name.clone());
+        let key = |table: &Self| (table.period, table.is_reversed, table.changes, table.label.clone());
         self.rows.cmp(&other.rows).then_with(|| key(self).cmp(&key(other)))
     }
 }
@@ -107,64 +113,44 @@ impl PerturbationTable {
             }
         }
         let rows = rows.into_values().map(|row| row.into_iter().filter(|(_, p)| *p > 0).collect()).collect();
-        Ok(PerturbationTable { name: name.to_string(), rows, is_reversed: false, changes: Changes::Exactly })
+        let (name, label) = (name.to_string(), name.to_string());
+        let (is_zero_added, is_reversed, changes) = (false, false, Changes::Exactly);
+        Ok(PerturbationTable { name, label, rows, period: 1, is_zero_added, is_reversed, changes })
+    }
+
+    /// The same where the last `period` rows are repeated for all larger counts, moved along with them. An error unless it has as many rows.
+    pub fn with_period(self, period: u64) -> Result<Self> {
+        let most = self.rows.len() as u64 - u64::from(self.is_zero_added);
+        if !(1..=most).contains(&period) {
+            let expected = format!("from 1 to {most}, the number of the rows of {}", self.name);
+            return Err(Error::out_of_range("period", period, &expected));
+        }
+        let label = if period == 1 { self.name.clone() } else { format!("{} of period {period}", self.name) };
+        Ok(PerturbationTable { label, period, ..self })
+    }
+
+    /// The number of the last rows that are repeated for larger counts.
+    pub fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// Its rows for counts that are larger than the last, as a sentence; and that of the count 0, if its file has none.
+    pub fn about_rows(&self) -> String {
+        let (last, from) = (self.rows.len() - 1, self.rows.len() as u64 - self.period);
+        let repeated = match self.period {
+            1 => "The last row of a perturbation table stands for all larger counts, moved along with them: their noise is the same.".to_string(),
+            _ => format!(
+                "The rows {from} to {last} of {} are repeated for all larger counts, moved along with them: their noise is the same.",
+                self.name
+            ),
+        };
+        let zero = format!(" {} has no row of the count 0: it is taken to be published as 0.", self.name);
+        if self.is_zero_added { repeated + &zero } else { repeated }
     }
 
     /// Whether the two directions are exchanged.
     pub(super) fn is_reversed(&self) -> bool {
         self.is_reversed
-    }
-
-    #[cfg(feature = "mechanisms")]
-    /// Reads a CSV file with the columns `i`, the true count, `j`, the published value, and `p`, its exact probability; the exports of the R package ptable
-    /// for tau-Argus and SAS are read as they are, where a further column `v` has to be j - i. With `normalize` the probabilities of each count are
-    /// divided by their sum. An error for other values, with their line, and as in [`PerturbationTable::new`].
-    pub fn read(path: &Path, normalize: bool) -> Result<Self> {
-        let mut file = CsvTable::read(path, Reading::default())?;
-        let at = [file.column(&["i"])?, file.column(&["j"])?, file.column(&["p"])?];
-        let (difference, kind) = (file.find(&["v"]), file.find(&["type"]));
-        let mut entries: BTreeMap<(u64, u64), Rational> = BTreeMap::new();
-        while file.next()? {
-            let whole = |column| {
-                let value = file.text(column)?.trim().parse::<u64>().ok().filter(|value| *value <= MOST_ROW);
-                value.ok_or_else(|| file.refuse(column, "expected a whole number from 0 to 100000"))
-            };
-            let (i, j) = (whole(at[0])?, whole(at[1])?);
-            let p =
-                rational::parse(file.text(at[2])?.trim()).map_err(|error| file.refuse(at[2], &error.to_string()))?;
-            if p < 0 || p > 1 && !normalize {
-                return Err(file.refuse(at[2], "expected a probability from 0 to 1"));
-            }
-            if let Some(column) = difference
-                && file.text(column)?.trim().parse::<i64>().ok() != Some(j as i64 - i as i64)
-            {
-                return Err(file.refuse(column, "expected the difference j - i of the published value and the count"));
-            }
-            if let Some(column) = kind
-                && !matches!(file.text(column)?.trim(), "all" | "")
-            {
-                return Err(file.refuse(
-                    column,
-                    "a table for even or odd numbers of contributors is one for magnitudes, and not for counts",
-                ));
-            }
-            if entries.len() == MOST_VALUES {
-                return Err(file.refuse(at[0], &format!("a perturbation table has at most {MOST_VALUES} entries")));
-            }
-            if entries.insert((i, j), p).is_some() {
-                return Err(file.refuse(at[1], "the published value occurs in an earlier line of this count as well"));
-            }
-        }
-        if normalize {
-            let mut sums: BTreeMap<u64, Rational> = BTreeMap::new();
-            entries.iter().for_each(|((i, _), p)| *sums.entry(*i).or_default() += p);
-            for ((i, _), p) in &mut entries {
-                if let Some(sum) = sums.get(i).filter(|sum| **sum > 0) {
-                    *p /= sum;
-                }
-            }
-        }
-        PerturbationTable::new(&crate::error::shown(path), entries.into_iter().map(|((i, j), p)| (i, j, p)))
     }
 
     /// Its name, for texts.
@@ -187,19 +173,23 @@ impl PerturbationTable {
         PerturbationTable { changes, ..self.clone() }
     }
 
+    /// The row of a count, and by how much it is moved along: a multiple of the period.
+    fn row(&self, i: u64) -> (&BTreeMap<u64, Rational>, u64) {
+        let beyond = (i + 1).saturating_sub(self.rows.len() as u64);
+        let moved = beyond.div_ceil(self.period) * self.period;
+        (&self.rows[(i - moved) as usize], moved)
+    }
+
     /// The probability of a published value where the count is i.
     fn probability(&self, i: u64, j: u64) -> Rational {
-        let last = self.rows.len() as u64 - 1;
-        let moved = i.saturating_sub(last);
-        let of_row = j.checked_sub(moved).and_then(|j| self.rows[i.min(last) as usize].get(&j));
-        of_row.cloned().unwrap_or_default()
+        let (row, moved) = self.row(i);
+        j.checked_sub(moved).and_then(|j| row.get(&j)).cloned().unwrap_or_default()
     }
 
     /// The published values of a count.
     fn values(&self, i: u64) -> impl Iterator<Item = u64> {
-        let last = self.rows.len() as u64 - 1;
-        let moved = i.saturating_sub(last);
-        self.rows[i.min(last) as usize].keys().map(move |j| j + moved)
+        let (row, moved) = self.row(i);
+        row.keys().map(move |j| j + moved)
     }
 
     /// The pair of the counts i + shift, with the record, and i.
@@ -248,7 +238,7 @@ impl<'a> Facts<'a> for &'a PerturbationTable {
     }
 
     fn label(&self) -> Option<&'a str> {
-        Some(&self.name)
+        Some(&self.label)
     }
 
     /// Never: which rows count depends on the data.
@@ -336,5 +326,35 @@ mod tests {
         // Where a count of zero is never changed, a published value above zero proves a record.
         let pairs = table.undominated(1);
         assert_eq!(*pairs[0].pair.infinite(), parse("1/2").unwrap());
+    }
+
+    /// Rows of the counts 0 to 4, of which the last three are repeated: each larger count has the row of the count three below, moved by three.
+    #[test]
+    fn the_last_rows_are_repeated() {
+        let halves = [(0, [0, 1]), (1, [0, 3]), (2, [2, 3]), (3, [1, 5]), (4, [4, 6])];
+        let entries: Vec<_> = halves.iter().flat_map(|(i, values)| values.map(|j| (*i, j, "1/2"))).collect();
+        let own = table(&entries).unwrap();
+        let published = |table: &PerturbationTable, i| table.values(i).collect::<Vec<_>>();
+        let three = own.clone().with_period(3).unwrap();
+        for (i, expected) in [(4, [4, 6]), (5, [5, 6]), (6, [4, 8]), (7, [7, 9]), (8, [8, 9]), (10, [10, 12])] {
+            assert_eq!(published(&three, i), expected, "{i}");
+            assert_eq!(published(&three, i + 3_000_000), expected.map(|j| j + 3_000_000), "{i}");
+        }
+        assert_eq!(published(&own, 6), [6, 8]);
+        // Over one whole period beyond the last row each pair is one of those that begin in a row.
+        for (period, shift) in [(1, 1), (1, 2), (2, 1), (3, 1), (3, 2), (3, 7), (5, 4)] {
+            let table = own.clone().with_period(period).unwrap();
+            let envelope = table.envelope(shift).best_tests();
+            for i in 0..25 {
+                assert!(is_above(&envelope, &table.pair(i, shift).best_tests()), "{period} {shift} {i}");
+            }
+        }
+        // Rows 4 and 5 have the value 6 in common where the period is three, and 5 has none of 4 where it is one.
+        assert_eq!(*three.pair(4, 1).infinite(), parse("1/2").unwrap());
+        assert_eq!(*own.pair(4, 1).infinite(), 1);
+        for period in [0, 6] {
+            let error = own.clone().with_period(period).unwrap_err().to_string();
+            assert!(error.contains("from 1 to 5"), "{error}");
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The outcomes of one count under both hypotheses, listed from the parameters of its noise.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
 use rug::Rational;
 
@@ -163,7 +166,7 @@ fn of_table(masses: &BTreeMap<i64, Rational>, change: i64) -> Option<Listed> {
     Listed::of_probabilities(with.chain(without.map(|(_, q)| (Rational::new(), q.clone()))))
 }
 
-/// Each pair of rows i and i + change. The last row is also that of all larger counts, moved along.
+/// Each pair of rows i and i + change, once where several are the same. The last rows, a period of them, are those of all larger counts as well, moved along.
 fn of_rows(
     table: &PerturbationTable,
     changes: std::ops::RangeInclusive<u64>,
@@ -175,17 +178,25 @@ fn of_rows(
     }
     let last = *rows.keys().last()?;
     let row = |i: u64| -> BTreeMap<u64, Rational> {
-        let moved = i.saturating_sub(last);
-        rows.get(&i.min(last)).into_iter().flatten().map(|(j, p)| (j + moved, p.clone())).collect()
+        // One period at a time down to a count that has a row.
+        let mut own = i;
+        while own > last {
+            own -= table.period();
+        }
+        rows.get(&own).into_iter().flatten().map(|(j, p)| (j + i - own, p.clone())).collect()
     };
-    let mut all = Vec::new();
+    let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     for change in changes {
         for i in 0..=last {
             let (with, without) = (row(i + change), row(i));
             let mut both: BTreeMap<u64, (Rational, Rational)> = BTreeMap::new();
             with.into_iter().for_each(|(j, p)| both.entry(j).or_default().0 = p);
             without.into_iter().for_each(|(j, q)| both.entry(j).or_default().1 = q);
-            all.push((records(change), Listed::of_probabilities(both.into_values())?));
+            let mut both: Vec<(Rational, Rational)> = both.into_values().collect();
+            both.sort();
+            if seen.insert((records(change), both.clone())) {
+                all.push((records(change), Listed::of_probabilities(both)?));
+            }
             if all.len() > 200 {
                 return None;
             }
