@@ -12,6 +12,7 @@ mod beside_pairs;
 mod bureau_specification;
 mod calibrate;
 mod cef;
+mod cell_keys;
 mod certificates;
 mod cli;
 mod compared;

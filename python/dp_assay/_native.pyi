@@ -39,6 +39,7 @@ __all__ = [
     "Pair",
     "PerturbationTable",
     "Pure",
+    "RandomRounding",
     "RandomizedResponse",
     "Release",
     "SampledGaussian",
@@ -378,6 +379,26 @@ class TruncatedGaussian(IntegerNoise):
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final
+class RandomRounding(Account):
+    def __new__(
+        cls,
+        base: _Number,
+        count: int = 1,
+        shift: int = 1,
+        *,
+        neighbors: _Relation | None = None,
+        group: int = 1,
+        counts_as_given: bool = False,
+    ) -> RandomRounding: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def shift(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, Any]: ...
+
+@final
 class Staircase(IntegerNoise):
     def __new__(
         cls,
@@ -432,6 +453,7 @@ class PerturbationTable(Account):
         shift: int = 1,
         *,
         normalize: bool = False,
+        period: int | None = None,
         name: str | None = None,
         neighbors: _Relation | None = None,
         group: int = 1,
@@ -445,6 +467,8 @@ class PerturbationTable(Account):
     def count(self) -> int: ...
     @property
     def shift(self) -> int: ...
+    @property
+    def period(self) -> int: ...
     def __reduce__(self) -> tuple[Any, Any]: ...
 
 @final

@@ -181,6 +181,7 @@ def _subject(account: Any, scratch: Path) -> list[str]:
         raise TypeError(f"account of type {type(account).__name__}: expected an Account, or the name or file of a release")
     _, release, levels, singles, neighbors, group, _, as_given = _parts(account)
     options = []
+    periods = set()
     if release is not None:
         path = scratch / "release.toml"
         path.write_text(release, encoding="utf-8")
@@ -188,6 +189,8 @@ def _subject(account: Any, scratch: Path) -> list[str]:
     for number, (law, text) in enumerate(singles):
         if law in _COLUMNS:
             count, shift, _, *rows = text.split("\n")
+            if law == "p-table":
+                periods.add(rows.pop(0).removeprefix("period ") if rows[0].startswith("period ") else "1")
             path = scratch / f"{law}-{number}.csv"
             path.write_text("\n".join([_COLUMNS[law], *(row.replace(" ", ",") for row in rows), ""]), encoding="utf-8")
             text = f"{path}x{count}" + ("" if law == "pair" else f"@{shift}")
@@ -197,6 +200,10 @@ def _subject(account: Any, scratch: Path) -> list[str]:
             law, text = "sampled", f"{rate}:gaussian:{sigma2}x{steps}"
         # Some laws take no shift, and no law needs one of 1.
         options.append(f"--law={law}:{text.removesuffix('@1')}")
+    if len(periods) > 1:
+        raise ValueError(f"perturbation tables of the periods {' and '.join(sorted(periods))}: the program has one period for all; the methods of the account answer")
+    if periods - {"1"}:
+        options.append(f"--period={periods.pop()}")
     if neighbors is not None:
         options.append(f"--neighbors={neighbors}")
     if group != 1:

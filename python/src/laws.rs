@@ -96,6 +96,12 @@ impl Given {
         if self.counts_as_given {
             options.set_item("counts_as_given", true)?;
         }
+        if let Law::Perturbation(table) = &self.counts.law
+            && table.base().is_none()
+            && table.period() != 1
+        {
+            options.set_item("period", table.period())?;
+        }
         let make = py.import("dp_assay._support")?.getattr("made")?;
         Ok((make, (kind, values.to_tuple(), options)))
     }
@@ -154,6 +160,7 @@ law_classes!(
     TruncatedLaplace,
     TruncatedGaussian,
     Staircase,
+    RandomRounding,
     SampledGaussian
 );
 
@@ -359,6 +366,35 @@ impl Staircase {
     }
 
     /// By how much one person changes each count.
+    #[getter]
+    fn shift(&self) -> u64 {
+        self.0.counts.shift
+    }
+}
+
+/// count cells that are rounded to one of the two multiples of base around them, without bias: a count of residue r up with probability r / base.
+///
+/// base: from 2 to 1000. shift: by how much one person changes each cell, from 1 to 1000. The other arguments are as in DiscreteGaussian.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "RandomRounding")]
+pub struct RandomRounding(Given);
+
+#[pymethods]
+impl RandomRounding {
+    #[new]
+    #[pyo3(signature = (base, count = 1, shift = 1, *, neighbors = None, group = 1, counts_as_given = false))]
+    fn new(
+        base: Exact,
+        #[pyo3(from_py_with = numbers::count)] count: u64,
+        #[pyo3(from_py_with = numbers::shift)] shift: u64,
+        neighbors: Option<&str>,
+        #[pyo3(from_py_with = numbers::group)] group: u64,
+        counts_as_given: bool,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let options = Options { neighbors, group: Some(group), counts_as_given };
+        made!(RandomRounding, account_of("random-rounding", [base], [count, shift], &options))
+    }
+
+    /// By how much one person changes each cell.
     #[getter]
     fn shift(&self) -> u64 {
         self.0.counts.shift

@@ -11,7 +11,7 @@
 //! | `calibrate` | calibration and allocation |
 //! | `sought` | one number of a mechanism that meets a target |
 //! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
-//! | `laws` | mechanisms that are accounted for and not drawn: Pure, BoundedRange, Approximate, RandomizedResponse, Laplace, TruncatedLaplace, TruncatedGaussian, Staircase, SampledGaussian |
+//! | `laws` | mechanisms that are accounted for and not drawn: Pure, BoundedRange, Approximate, RandomizedResponse, Laplace, TruncatedLaplace, TruncatedGaussian, Staircase, RandomRounding, SampledGaussian |
 //! | `tables` | mechanisms by their masses, from rows or files: NoiseTable, PerturbationTable, Pair; and UnknownKey |
 //! | `release` | Release and Ledger |
 //! | `risk` | attacks, and bounds for all adversaries |
@@ -43,7 +43,7 @@ mod _native {
         calibrate::allocate,
         enclosure::Enclosure,
         laws::{
-            Approximate, BoundedRange, Laplace, Pure, RandomizedResponse, SampledGaussian, Staircase,
+            Approximate, BoundedRange, Laplace, Pure, RandomRounding, RandomizedResponse, SampledGaussian, Staircase,
             TruncatedGaussian, TruncatedLaplace,
         },
         noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},

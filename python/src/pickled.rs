@@ -8,11 +8,17 @@ use dp_assay::{
     numeric::rational,
 };
 
+/// What stands before the period of a perturbation table, if that is not one.
+const PERIOD: &str = "period";
+
 /// Counts with noise by its masses, or unknown keys, as text that [`parsed`] reads: count, shift and name in lines of their own, and then the rows; `None` for other laws.
 pub(crate) fn in_words(counts: &Counts) -> Option<String> {
     let rows: Vec<String> = match &counts.law {
         Law::Table(table) => table.masses().map(|(value, mass)| format!("{value} {mass}")).collect(),
-        Law::Perturbation(table) => table.entries().map(|(i, j, p)| format!("{i} {j} {p}")).collect(),
+        Law::Perturbation(table) if table.base().is_none() => {
+            let period = (table.period() != 1).then(|| format!("{PERIOD} {}", table.period()));
+            period.into_iter().chain(table.entries().map(|(i, j, p)| format!("{i} {j} {p}"))).collect()
+        }
         Law::Pair(pair) => pair.outcomes().iter().map(|(p, q)| format!("{p} {q}")).collect(),
         Law::UnknownKey(keys) => {
             let others: String = counts.law.other_parameters().iter().map(|(_, value)| format!(":{value}")).collect();
@@ -52,8 +58,13 @@ pub(crate) fn parsed(key: &str, text: &str) -> Option<dp_assay::Result<Counts>> 
                 Law::Table(Arc::new(NoiseTable::new(name, rows.collect::<dp_assay::Result<Vec<_>>>()?)?))
             }
             "p-table" => {
+                let (period, rows) = match rows.split_first() {
+                    Some((first, rest)) if first.first() == Some(&PERIOD) => (count(first, 1)?, rest),
+                    _ => (1, &rows[..]),
+                };
                 let rows = rows.iter().map(|row| Ok((count(row, 0)?, count(row, 1)?, number(row, 2)?)));
-                Law::Perturbation(Arc::new(PerturbationTable::new(name, rows.collect::<dp_assay::Result<Vec<_>>>()?)?))
+                let table = PerturbationTable::new(name, rows.collect::<dp_assay::Result<Vec<_>>>()?)?;
+                Law::Perturbation(Arc::new(table.with_period(period)?))
             }
             "pair" => {
                 let rows = rows.iter().map(|row| Ok((number(row, 0)?, number(row, 1)?)));

@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use dp_assay::law::{Law, NoiseTable as Noise, Pair as Hypotheses, PerturbationTable as Cells, UnknownKey as Keys};
+use dp_assay::law::{
+    FileOptions, Law, NoiseTable as Noise, Pair as Hypotheses, PerturbationTable as Cells, UnknownKey as Keys,
+};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -121,7 +123,7 @@ fn read<T, L>(
     source: Source<T>,
     normalize: bool,
     name: Option<&str>,
-    of_file: fn(&std::path::Path, bool) -> dp_assay::Result<L>,
+    of_file: impl FnOnce(&std::path::Path, bool) -> dp_assay::Result<L>,
     of_rows: impl FnOnce(&str, Vec<T>) -> dp_assay::Result<L>,
 ) -> PyResult<L> {
     Ok(match source {
@@ -183,8 +185,9 @@ impl NoiseTable {
 
 /// count cells of the cell-key method; each changed by shift between neighbors.
 ///
-/// rows: a list of (true count, published value, probability), or a CSV file with the columns i, j and p, also as the R package ptable exports it. The probabilities of each true
-/// count add up to exactly 1; with normalize those of a file are divided by their sum. The other arguments are as in NoiseTable.
+/// rows: a list of (true count, published value, probability), or a CSV file with the columns i, j and p, also as the R package ptable exports it, or with the columns pcv, ckey
+/// and pvalue. The probabilities of each true count add up to exactly 1; with normalize those of a file are divided by their sum. period: the number of the last rows that are
+/// repeated for all larger counts, by default 1, and 250 of a file of keys with 750 rows. The other arguments are as in NoiseTable.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "PerturbationTable")]
 pub struct PerturbationTable(Given);
 
@@ -199,21 +202,25 @@ of_rows!(PerturbationTable, Perturbation, |py, table: &Cells| {
 #[pymethods]
 impl PerturbationTable {
     #[new]
-    #[pyo3(signature = (rows, count = 1, shift = 1, *, normalize = false, name = None, neighbors = None, group = 1, counts_as_given = false))]
+    #[pyo3(signature = (rows, count = 1, shift = 1, *, normalize = false, period = None, name = None, neighbors = None, group = 1, counts_as_given = false))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of a class of Python")]
     fn new(
         rows: &Bound<PyAny>,
         #[pyo3(from_py_with = numbers::count)] count: u64,
         #[pyo3(from_py_with = numbers::shift)] shift: u64,
         normalize: bool,
+        period: Option<u64>,
         name: Option<&str>,
         neighbors: Option<&str>,
         #[pyo3(from_py_with = numbers::group)] group: u64,
         counts_as_given: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let of_rows =
-            |name: &str, rows: Vec<(u64, u64, Exact)>| Cells::new(name, rows.into_iter().map(|(i, j, p)| (i, j, p.0)));
-        let table = read(source(rows)?, normalize, name, Cells::read, of_rows)?;
+        let of_rows = |name: &str, rows: Vec<(u64, u64, Exact)>| {
+            let table = Cells::new(name, rows.into_iter().map(|(i, j, p)| (i, j, p.0)))?;
+            period.map_or(Ok(table.clone()), |period| table.with_period(period))
+        };
+        let of_file = |path: &std::path::Path, normalize: bool| Cells::read(path, FileOptions { normalize, period });
+        let table = read(source(rows)?, normalize, name, of_file, of_rows)?;
         let options = Options { neighbors, group: Some(group), counts_as_given };
         let (account, given) = Given::new(Law::Perturbation(Arc::new(table)), [count, shift], &options)?;
         Ok(PyClassInitializer::from(account).add_subclass(PerturbationTable(given)))
@@ -223,6 +230,12 @@ impl PerturbationTable {
     #[getter]
     fn shift(&self) -> u64 {
         self.0.counts.shift
+    }
+
+    /// The number of the last rows that are repeated for all larger counts, moved along with them.
+    #[getter]
+    fn period(&self) -> u64 {
+        if let Law::Perturbation(table) = &self.0.counts.law { table.period() } else { 1 }
     }
 }
 

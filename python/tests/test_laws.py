@@ -25,6 +25,7 @@ from dp_assay import (
     Pair,
     PerturbationTable,
     Pure,
+    RandomRounding,
     RandomizedResponse,
     Release,
     SampledGaussian,
@@ -73,6 +74,19 @@ def test_answers_are_the_program_s(assay: Callable[..., Any]) -> None:
         mass = printed.get("infinite_loss_mass")
         assert (account.infinite_loss_mass is None) == (mass is None) and (mass is None or same(account.infinite_loss_mass, mass)), given
         assert same(account.delta(1, digits=8), assay("delta", *given, "--epsilon", "1", "--digits", "8")["delta"]), given
+
+
+def test_cells_of_a_period_and_of_random_rounding(assay: Callable[..., Any], tmp_path: Any) -> None:
+    rows = [(i, j, Fraction(p, 3)) for i, j, p in [(0, 0, 3), (1, 0, 2), (1, 3, 1), (2, 0, 1), (2, 3, 2)]]
+    table, rounding = PerturbationTable(rows, 2, period=3), RandomRounding(3, 2)
+    assert (table.period, PerturbationTable(rows).period, rounding.parameters) == (3, 1, {"base": Fraction(3)})
+    printed = assay("delta", "--random-rounding", "3x2", "--epsilon", "1")["delta"]
+    for account in (table, rounding, pickle.loads(pickle.dumps(table)), pickle.loads(pickle.dumps(rounding))):
+        assert same(account.delta(1), printed)
+        assert abs(float(account.delta(1).lower) - 5 / 9) < 1e-9
+    for made in (lambda: PerturbationTable(rows, period=4), lambda: PerturbationTable(rows, period=0), lambda: RandomRounding(1)):
+        with pytest.raises(ValueError, match="from"):
+            made()
 
 
 def _outputs(kind: str, *parameters: float) -> list[tuple[float, float]]:

@@ -6,6 +6,7 @@ LAWS <- c(
   laplace = "continuous Laplace noise, scale = %s",
   "truncated-gaussian" = "truncated discrete Gaussian noise, sigma2 = %s, bound %s", "truncated-laplace" = "truncated discrete Laplace noise, epsilon = %s, bound %s",
   staircase = "staircase noise, epsilon = %s, period and first stair %s",
+  "random-rounding" = "random rounding, base = %s",
   "randomized-response" = "randomized response, epsilon = %s, %s answers", exponential = "a bounded range, epsilon = %s", pure = "a guarantee of pure DP, epsilon = %s",
   approximate = "a guarantee of approximate DP, epsilon = %s, delta = %s",
   table = "the noise of a table of %s rows", "p-table" = "the cell-key noise of a table of %s rows", pair = "a pair of distributions of %s outcomes",
@@ -44,6 +45,10 @@ staircase <- function(epsilon, period, first, count = 1, shift = 1, neighbors = 
   of_one_law("staircase", epsilon, "epsilon", count, shift, relation(neighbors, group, times, counts_as_given), stairs)
 }
 
+random_rounding <- function(base, count = 1, shift = 1, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+  of_one_law("random-rounding", base, "base", count, shift, relation(neighbors, group, times, counts_as_given))
+}
+
 randomized_response <- function(epsilon, answers = 2, count = 1, neighbors = NULL, times = 1) {
   of_one_law("randomized-response", epsilon, "epsilon", count, 1, relation(neighbors, times = times), one_exact(answers, "answers"))
 }
@@ -73,10 +78,10 @@ of_rows <- function(law, parameter, second, count, shift, relation) {
 
 account <- function(kind, ...) structure(list(...), class = c(paste0("dpassay_", kind), "dpassay_account"))
 
-composition <- function(..., neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, normalize = FALSE) {
+composition <- function(..., neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, normalize = FALSE, period = NULL) {
   parts <- lapply(list(...), as_composition)
   if (!length(parts)) refuse("nothing to compose: give counts with noise, as discrete_gaussian(5, count = 10)")
-  own <- relation(neighbors, group, times, counts_as_given, normalize)
+  own <- relation(neighbors, group, times, counts_as_given, normalize, period)
   counts <- separate_runs(do.call(rbind, lapply(parts, `[[`, "counts")))
   account("composition", counts = counts, relation = common_relation(lapply(parts, `[[`, "relation"), own))
 }
@@ -150,7 +155,7 @@ release <- function(name, levels = NULL, neighbors = NULL, group = 1, times = 1,
 }
 
 # The options of the program that say which data sets are neighbors, and how tables are read; none of them if they are the program's own defaults.
-relation <- function(neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, normalize = FALSE) {
+relation <- function(neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, normalize = FALSE, period = NULL) {
   if (!is.null(neighbors)) neighbors <- one_name(neighbors, "neighbors")
   flag(counts_as_given, "counts_as_given")
   flag(normalize, "normalize")
@@ -159,7 +164,8 @@ relation <- function(neighbors = NULL, group = 1, times = 1, counts_as_given = F
     if (whole_text(group, "group") != "1") option("group", whole_text(group, "group")),
     if (whole_text(times, "times") != "1") option("repeat", whole_text(times, "times")),
     if (counts_as_given) "--counts-as-given",
-    if (normalize) "--normalize"
+    if (normalize) "--normalize",
+    if (!is.null(period)) option("period", whole_text(period, "period"))
   )
 }
 
@@ -167,7 +173,7 @@ common_relation <- function(parts, own) {
   given <- unique(Filter(length, parts))
   if (!length(given)) return(own)
   if (length(own) || length(given) > 1L || any(!lengths(parts))) {
-    refuse("the parts are accounted for under different relations: give neighbors, group, times, counts_as_given and normalize to composition() alone")
+    refuse("the parts are accounted for under different relations: give neighbors, group, times, counts_as_given, normalize and period to composition() alone")
   }
   given[[1L]]
 }

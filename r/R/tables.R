@@ -8,10 +8,10 @@ noise_table <- function(table, count = 1, shift = 1, normalize = FALSE, neighbor
   of_table("table", table, count, shift, relation(neighbors, group, times, counts_as_given, normalize))
 }
 
-perturbation_table <- function(table, count = 1, shift = 1, normalize = FALSE, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE) {
+perturbation_table <- function(table, count = 1, shift = 1, normalize = FALSE, neighbors = NULL, group = 1, times = 1, counts_as_given = FALSE, period = NULL) {
   # An object of the package ptable has its table in a slot.
   if (isS4(table) && !is.null(attr(table, "pTable"))) table <- attr(table, "pTable")
-  of_table("p-table", table, count, shift, relation(neighbors, group, times, counts_as_given, normalize))
+  of_table("p-table", table, count, shift, relation(neighbors, group, times, counts_as_given, normalize, period))
 }
 
 outcome_pair <- function(table, count = 1, normalize = FALSE, neighbors = NULL, times = 1) {
@@ -107,8 +107,11 @@ table_text <- function(law, table) {
   refuse(shown_value(table), ": expected a data frame with the columns ", paste(TABLES[[law]], collapse = ", "), ", or the path of a CSV file")
 }
 
+# The columns of a table by keys, as the programs of the Office for National Statistics have them.
+KEYED <- c("pcv", "ckey", "pvalue")
+
 text_of_frame <- function(law, table) {
-  columns <- TABLES[[law]]
+  columns <- if (law == "p-table" && !"i" %in% names(table) && any(KEYED %in% names(table))) KEYED else TABLES[[law]]
   missing <- setdiff(columns, names(table))
   if (length(missing)) refuse("the data frame has no column ", missing[1L], ": expected ", paste(columns, collapse = ", "))
   twice <- columns[vapply(columns, function(name) sum(names(table) == name) > 1L, NA)]

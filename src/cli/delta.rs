@@ -3,7 +3,7 @@
 use anyhow::Result;
 use dp_assay::{
     account::{
-        Account, Epsilon,
+        Account, DecidingRows, Epsilon,
         compared::{GaussianNoise, gaussian_noise},
         conversions::GaussianProfile,
     },
@@ -35,7 +35,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let (total, digits) = (&subject.total, args.format.digits);
     let evaluator = subject.whole.evaluator();
     let exact_delta = subject.whole.delta_by(&evaluator, &epsilon, digits)?;
-    let pair = subject.deciding_pair(&exact_delta);
+    let rows = subject.whole.deciding_rows(&epsilon)?;
+    let pair = subject.deciding_pair(&exact_delta).or_else(|| rows.as_ref().and_then(DecidingRows::in_words));
     let second = subject.whole.second_delta(&evaluator, &epsilon, exact_delta.pair())?;
     let directions = subject.whole.delta_of_directions(&epsilon, digits)?;
     let zcdp = total.zcdp_delta(&epsilon, digits);
@@ -52,6 +53,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         .with("status", exact_delta.status())
         .with("second_enclosure", output::second_json(&second))
         .with("worst_pair", &pair)
+        .with_some("deciding_rows", rows.as_ref().map(output::rows_json))
         .and(subject::of_infinite_loss(subject.whole.infinite_loss(), digits))
         .and(subject::of_directions(directions.as_ref()));
     page.answer(answer.and(subject::of_relation(&subject)));

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     Error,
     account::{
-        Account, Answer, Delta,
+        Account, Answer, DecidingRows, Delta, Epsilon,
         compared::{Against, Compared, Conversion, gaussian_noise, pure_epsilon},
         conversions::GaussianProfile,
     },
@@ -47,6 +47,9 @@ pub struct Args {
 /// Digits of the probability of an infinite loss.
 const FEW_DIGITS: u32 = 12;
 
+/// An epsilon above the finite losses of perturbation tables.
+const BEYOND_LOSSES: u32 = 1000;
+
 /// A part of the subject, or the whole, with its epsilons.
 pub struct Line {
     /// Its name.
@@ -61,8 +64,10 @@ pub struct Line {
     pub compared: Compared,
     /// Epsilon by zCDP (Bun-Steinke); none at delta = 0, where it is infinite.
     pub zcdp: Option<Enclosure>,
-    /// The block paths, or the mix of groups, that determine it, in words.
+    /// The block paths, the mix of groups, or the rows of perturbation tables that determine it, in words.
     pub decided_by: Option<String>,
+    /// The rows of perturbation tables that determine it.
+    rows: Option<DecidingRows>,
     /// Epsilon by GDP, if requested: it takes longer than all others.
     gdp: Option<Enclosure>,
     /// Epsilon by methods that share no code with the engines, if requested.
@@ -76,11 +81,17 @@ impl Line {
         let Request { delta, digits, for_records } = *request;
         let (rho, (epsilon, second)) = (part.rho(), request.both(&part.whole)?);
         let gdp = || GaussianProfile::new(rho.clone()).epsilon(delta, digits);
+        let rows = match epsilon.value.upper_rational() {
+            Some(upper) => part.whole.deciding_rows(&Epsilon::new(upper)?)?,
+            None => None,
+        };
+        let decided_by = part.deciding(&epsilon).or_else(|| rows.as_ref().and_then(DecidingRows::in_words));
         Ok(Line {
             name: part.name.clone(),
             zcdp: Conversion::BunSteinke.epsilon(&part.whole, delta, digits)?,
             compared: part.compared(Against::Usual, delta, digits)?,
-            decided_by: part.deciding(&epsilon),
+            decided_by,
+            rows,
             // The account is about Gaussian counts alone.
             gdp: (for_records && gaussian_noise(&part.whole)?.is_some()).then(gdp).transpose()?,
             directions: match for_records {
@@ -112,6 +123,7 @@ impl Line {
             compared,
             zcdp: None,
             decided_by: None,
+            rows: None,
             gdp: None,
             second: None,
             directions: None,
@@ -137,6 +149,7 @@ impl Line {
             .with("compared_with", compared::json(&self.compared))
             .with_some("gdp_epsilon", self.gdp.as_ref())
             .with_some("worst_pair", self.decided_by.as_ref())
+            .with_some("deciding_rows", self.rows.as_ref().map(output::rows_json))
             .and(subject::of_directions(self.directions.as_ref()))
             .with("method", epsilon.proof.to_string())
             .with("status", epsilon.status())
@@ -221,9 +234,15 @@ fn no_epsilon(args: &Args, subject: &Resolved, delta: &Rational, error: anyhow::
     let mut page = args.format.page();
     let answer = Fields::new().with("epsilon", Value::Null).with("delta", exact(delta));
     let infinite = subject::of_infinite_loss(Some(infinite), args.format.digits);
+    // At an epsilon above every finite loss of a table, outputs of infinite loss alone are left.
+    let rows = subject.whole.deciding_rows(&Epsilon::new(Rational::from(BEYOND_LOSSES))?)?;
+    let answer = answer.with_some("deciding_rows", rows.as_ref().map(output::rows_json));
     page.answer(answer.and(infinite).and(subject::of_relation(subject)));
     page.text(subject::heading(subject, &format!(", delta = {}", exact_text(delta))));
     page.text(format!("{error}.\n"));
+    if let Some(rows) = rows.as_ref().and_then(DecidingRows::in_words) {
+        page.text(format!("That probability is that of {rows}.\n"));
+    }
     page.answered(false)
 }
 

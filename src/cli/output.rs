@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use dp_assay::{
+    account::{DecidingRows, Rows},
     document::{Table, fields::Fields},
+    law::Direction,
     loss::second::SecondEnclosure,
     numeric::Enclosure,
     provenance::Provenance,
@@ -328,6 +330,20 @@ pub fn status(met: bool) -> &'static str {
 pub fn second_json(second: &SecondEnclosure) -> Value {
     let ends = Fields::from(second.value.to_json());
     ends.with("by", second.by.to_string()).with("note", second.leaves_open()).into()
+}
+
+/// The rows of perturbation tables that decide an answer: for JSON.
+pub fn rows_json(deciding: &DecidingRows) -> Value {
+    let of = |rows: &Rows| {
+        let Rows { table, counts, cells, is_entered } = rows;
+        json!({ "table": table, "counts": counts, "cells": cells, "entered": is_entered })
+    };
+    let direction = match deciding.direction {
+        Direction::Remove => "remove",
+        Direction::Add => "add",
+    };
+    let rows: Vec<Value> = deciding.rows.iter().map(of).collect();
+    json!({ "direction": direction, "rows": rows, "all_choices": deciding.are_all_compared })
 }
 
 /// The JSON of a second enclosure that is missing, with the reason.

@@ -353,6 +353,9 @@ impl Subject {
                 Err(error) if is_rounded(&error) => {
                     bail!("{}: {error}; --normalize divides them by their sum", one.shown)
                 }
+                Err(error) if self.period.is_none() && error.to_string().contains("needs a period") => {
+                    bail!("{}: {error}; --period N gives it", one.shown)
+                }
                 counts => counts.with_context(|| one.shown.clone()),
             }
         };

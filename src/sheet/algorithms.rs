@@ -42,7 +42,12 @@ pub(super) fn mechanisms(figures: &Figures) -> Vec<Block> {
 
 /// The parameters of a law, exactly.
 pub(super) fn parameters(law: &Law) -> String {
-    if let Law::Table(_) | Law::Responses(_) | Law::Pair(_) | Law::Perturbation(_) | Law::Outcomes(_) = law {
+    let has_none = match law {
+        Law::Table(_) | Law::Responses(_) | Law::Pair(_) | Law::Outcomes(_) => true,
+        Law::Perturbation(table) => table.base().is_none(),
+        _ => false,
+    };
+    if has_none {
         return law.to_string();
     }
     let first = (law.parameter_name(), law.parameter().clone());

@@ -33,6 +33,7 @@ test_that("bounded noise and guarantees are accounts", {
   expect_equal(options_of(composition(data.frame(law = "staircase", parameter = 1, second = "4:2"))), "--staircase=1:4:2")
   expect_error(composition(data.frame(law = "staircase", parameter = 1, second = "4")), "first stair")
   expect_equal(options_of(randomized_response(1, answers = 4, count = 10)), "--randomized-response=1:4x10")
+  expect_equal(options_of(random_rounding(3, count = 2)), "--random-rounding=3x2")
   expect_equal(options_of(continuous_laplace("7/2", 3, 2)), "--laplace=7/2x3@2")
   expect_equal(options_of(bounded_range("1/2", 3)), "--exponential=1/2x3")
   expect_equal(options_of(pure("1/2", 3)), "--pure=1/2x3")
@@ -51,6 +52,16 @@ test_that("bounded noise and guarantees are accounts", {
   expect_equal(delta(bounded_range(1), 0)$delta_approx, (1 - exp(-1 / 2))^2 / (1 - exp(-1)), tolerance = 1e-12)
   expect_equal(epsilon(approximate(1, "1e-9"), "1e-9")$epsilon_approx, 1, tolerance = 1e-9)
   expect_lt(epsilon(randomized_response(1, count = 10), 1e-9)$epsilon_approx, 10 + 1e-9)
+})
+
+test_that("the last rows of a perturbation table are repeated", {
+  skip_without_assay()
+  rows <- data.frame(i = c(0, 1, 1, 2, 2), j = c(0, 0, 3, 0, 3), p = c("1", "2/3", "1/3", "1/3", "2/3"))
+  expect_equal(delta(perturbation_table(rows, period = 3), 1)$delta_approx, 1 / 3, tolerance = 1e-9)
+  expect_equal(delta(random_rounding(3), 1)$delta_approx, 1 / 3, tolerance = 1e-9)
+  keyed <- data.frame(pcv = c(1, 1, 2, 2), ckey = c(0, 1, 0, 1), pvalue = c(-1, 1, 0, 0))
+  expect_equal(delta(perturbation_table(keyed, period = 1), 1)$delta_approx, 1, tolerance = 1e-9)
+  expect_error(perturbation_table(rows, period = 0.5), "period")
 })
 
 test_that("tables, unknown keys and sampled steps are accounts", {

@@ -4,7 +4,7 @@
 # The functions of each command. `account` are the functions that say what is accounted for.
 account <- c(
   "release", "composition", "discrete_gaussian", "discrete_laplace", "noise_table", "perturbation_table", "outcome_pair", "truncated_gaussian", "truncated_laplace",
-  "staircase", "randomized_response", "dp_sgd"
+  "staircase", "random_rounding", "randomized_response", "dp_sgd"
 )
 COMMANDS <- list(
   "epsilon" = c("epsilon", account), "delta" = c("delta", account), "curve" = c("privacy_profile", account), "tradeoff" = c("tradeoff", account),

@@ -11,7 +11,7 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    law::{Direction, Group, Law, Rounding},
+    law::{Alternative, Direction, Group, Law, Rounding},
     loss::{
         evaluator::{DirectionsEvaluator, Evaluator, SampledEvaluator, UniformEvaluator},
         infinite::InfiniteLoss,
@@ -199,8 +199,36 @@ fn count_of_divisions(changes: u64, records: &[u64]) -> f64 {
     divisions(changes, records).len() as f64
 }
 
-/// Every choice of one alternative for each term, as the terms that result; and whether these are all choices of single counts.
-fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Vec<Group>>, bool)> {
+/// Two rows of a perturbation table, and the cells that have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The name of the table.
+    pub table: String,
+    /// The true counts without the records, and with them.
+    pub counts: [u64; 2],
+    /// The number of cells.
+    pub cells: u64,
+    /// Whether these are cells that a changed record enters, where others are left.
+    pub is_entered: bool,
+}
+
+impl Rows {
+    /// Those of a perturbation table; `None` for other laws.
+    pub(super) fn of_law(law: &Law, counts: [u64; 2], cells: u64) -> Option<Rows> {
+        let Law::Perturbation(table) = law else { return None };
+        Some(Rows { table: table.title().to_string(), counts, cells, is_entered: table.is_reversed() })
+    }
+}
+
+/// One alternative for each count: the terms that result, and the rows of those that have perturbation tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choice {
+    pub terms: Vec<Group>,
+    pub rows: Vec<Rows>,
+}
+
+/// Every choice of one alternative for each term; and whether these are all choices of single counts.
+pub(super) fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Choice>, bool)> {
     // Those that take the most records first, so that single records take what others leave.
     let of_term = |term: &Group| {
         let mut laws = term.law.alternatives(term.shift, rounding)?.unwrap_or_default();
@@ -211,7 +239,7 @@ fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Vec<Group>>, bool
     let alternatives = terms.iter().map(of_term).collect::<Result<Vec<_>>>()?;
     let of = |(term, (_, records)): (&Group, &(_, Vec<u64>))| count_of_divisions(term.copies, records);
     let all = terms.iter().zip(&alternatives).map(of).product::<f64>() <= MOST_WAYS as f64;
-    let mut ways: Vec<Vec<Group>> = vec![Vec::new()];
+    let mut ways: Vec<Choice> = vec![Choice::default()];
     for (term, (laws, records)) in terms.iter().zip(alternatives) {
         let only = |k: usize| {
             let mut counts = vec![0; laws.len()];
@@ -222,18 +250,26 @@ fn choices(terms: &[Group], rounding: Rounding) -> Result<(Vec<Vec<Group>>, bool
         };
         let divided: Vec<Vec<u64>> =
             if all { divisions(term.copies, &records) } else { (0..laws.len()).map(only).collect() };
-        let of_division = |copies: &Vec<u64>| -> Vec<Group> {
-            let each = laws.iter().zip(copies).filter(|(_, copies)| **copies > 0);
-            each.map(|(one, copies)| Group { law: one.law.clone(), shift: one.shift, copies: *copies }).collect()
+        let of_division = |copies: &Vec<u64>| -> Choice {
+            let each = || laws.iter().zip(copies.iter().copied()).filter(|(_, copies)| *copies > 0);
+            let of = |(one, copies): (&Alternative, u64)| Group { law: one.law.clone(), shift: one.shift, copies };
+            let rows = each().filter_map(|(one, cells)| Rows::of_law(&term.law, one.rows?, cells));
+            Choice { terms: each().map(of).collect(), rows: rows.collect() }
         };
-        let options =
-            if laws.is_empty() { vec![vec![term.clone()]] } else { divided.iter().map(of_division).collect() };
+        let options = match laws.is_empty() {
+            true => vec![Choice { terms: vec![term.clone()], rows: Vec::new() }],
+            false => divided.iter().map(of_division).collect(),
+        };
         if ways.len() * options.len() > MOST_WAYS * MOST_WAYS {
             let expected = format!("at most {} choices", MOST_WAYS * MOST_WAYS);
             let what = "the number of choices of changes of tables, rows of perturbation tables, and new keys";
             return Err(Error::out_of_range(what, ways.len() * options.len(), &expected));
         }
-        ways = ways.iter().flat_map(|way| options.iter().map(move |option| [&way[..], option].concat())).collect();
+        let with = |way: &Choice, option: &Choice| Choice {
+            terms: [&way.terms[..], &option.terms].concat(),
+            rows: [&way.rows[..], &option.rows].concat(),
+        };
+        ways = ways.iter().flat_map(|way| options.iter().map(|option| with(way, option))).collect();
     }
     Ok((ways, all))
 }
@@ -262,7 +298,8 @@ impl Directions {
         let ((above, are_all), (below, _)) = (choices(terms, Rounding::Up)?, choices(terms, Rounding::Down)?);
         let every = of_every_choice(terms)?;
         let dominating = if are_all { None } else { Some(both(&every, &every)?) };
-        let ways = above.iter().zip(&below).map(|(above, below)| both(above, below)).collect::<Result<_>>()?;
+        let ways = above.iter().zip(&below).map(|(above, below)| both(&above.terms, &below.terms));
+        let ways = ways.collect::<Result<_>>()?;
         let has_infinite_loss = terms.iter().any(|term| term.law.has_infinite_loss());
         Ok(Arc::new(Directions { ways, dominating, has_infinite_loss }))
     }

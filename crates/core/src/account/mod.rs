@@ -21,6 +21,7 @@
 //! | [`paths`] | the worst case over all paths that a record may take through the counts |
 //! | [`definition`] | delta by the definition of the mechanism: a second way, from the question on |
 //! | `exact` | values that are fractions, where all outcomes are listed |
+//! | `rows` | the rows of perturbation tables that decide an answer |
 //! | [`outputs`] | the likelihood ratios of single outputs, over every change that a record can make |
 //! | [`ledger`] | the composition of several releases about the same people |
 //! | [`crossing`] | the deltas at which one account is within another's bound |
@@ -60,6 +61,7 @@ pub mod outputs;
 pub mod paths;
 pub mod profile;
 pub mod promise;
+mod rows;
 #[cfg(feature = "mechanisms")]
 pub mod sought;
 mod stretches;
@@ -75,5 +77,7 @@ pub use crate::loss::{
 };
 pub use composition::Composition;
 pub use counts::Counts;
+pub use directions::Rows;
 pub use paths::Whole;
 pub use profile::{Account, Point};
+pub use rows::DecidingRows;

@@ -14,7 +14,7 @@ use rug::Rational;
 
 pub use self::many::ManyWays;
 use super::{
-    Composition,
+    Composition, DecidingRows,
     definition::{Defined, Definition},
     profile::Account,
     tradeoff,
@@ -48,6 +48,14 @@ pub enum Whole {
 }
 
 impl Whole {
+    /// The rows of perturbation tables with the largest delta at epsilon ([`Composition::deciding_rows`]).
+    pub fn deciding_rows(&self, epsilon: &Epsilon) -> Result<Option<DecidingRows>> {
+        match self {
+            Whole::Composition(one) => one.deciding_rows(epsilon),
+            Whole::WorstPath(_) | Whole::ManyWays(_) => Ok(None),
+        }
+    }
+
     /// This account, whose requests end with [`Error::Stopped`] once `stop` is set; so do those of accounts derived from it.
     pub fn until(&self, stop: &Stop) -> Self {
         match self {

@@ -18,6 +18,7 @@
 //! | `table` | noise by its masses |
 //! | `pair` | two hypotheses by the probabilities of their outcomes |
 //! | `perturbation` | a table of the cell-key method: the published value of every true count |
+//! | `random_rounding` | counts rounded to one of both multiples of a base around them |
 //! | `unknown_key` | keys that are shown if their noisy count reaches a threshold |
 //! | `sampled`, `on_samples` | noise of another law on the counts of a Poisson sample of the records |
 //! | `changes` | the changes of one count of which the data decide |
@@ -54,6 +55,7 @@ mod outcomes;
 mod pair;
 pub mod parameter;
 mod perturbation;
+mod random_rounding;
 mod randomized_response;
 mod replaced;
 mod responses;
@@ -78,6 +80,7 @@ pub use named::{ENTRIES, Entry, Number};
 pub use outcomes::Outcomes;
 pub use pair::Pair;
 pub use perturbation::PerturbationTable;
+pub(crate) use replaced::Alternative;
 pub use responses::Responses;
 pub(crate) use responses::Rounding;
 pub use sampled::Sampled;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rug::Rational;
 
 use super::{
-    Changes, Law, Sampled, bounded_range, discrete_laplace, gaussian, guarantee, laplace, pair, perturbation,
-    randomized_response, staircase, table, truncated, unknown_key,
+    Changes, Law, PerturbationTable, Sampled, bounded_range, discrete_laplace, gaussian, guarantee, laplace, pair,
+    perturbation, randomized_response, staircase, table, truncated, unknown_key,
 };
 use crate::{
     error::{Error, Result},
@@ -44,7 +44,7 @@ pub struct Entry {
 }
 
 /// All kinds of mechanisms, in the order of an answer.
-pub const ENTRIES: [Entry; 17] = [
+pub const ENTRIES: [Entry; 18] = [
     Entry {
         option: gaussian::DISCRETE,
         about: "counts with discrete Gaussian noise of variance proxy SIGMA2",
@@ -128,9 +128,17 @@ pub const ENTRIES: [Entry; 17] = [
     },
     Entry {
         option: perturbation::KEY,
-        about: "cells of the cell-key method: a CSV file with the columns i, j and p (true count, published value, probability), also as the R package ptable exports it",
+        about: "cells of the cell-key method: a CSV file with the columns i, j and p (true count, published value, probability), also as the R package ptable exports it; or with the columns pcv, ckey and pvalue (true count, key, published value less the count). The last row stands for all larger counts; --period N: the last N rows are repeated",
         text: "FILE[xCOUNT][@SHIFT]",
         form: Form::File,
+    },
+    Entry {
+        option: perturbation::ROUNDING,
+        about: "cells rounded to a multiple of BASE at random, without bias: a count of residue r up with probability r / BASE",
+        text: "BASE[xCOUNT][@SHIFT]",
+        form: Form::Numbers(|given| {
+            Ok(Law::Perturbation(Arc::new(PerturbationTable::random_rounding(whole("base", given)?)?)))
+        }),
     },
     Entry {
         option: pair::KEY,
@@ -337,7 +345,7 @@ pub struct Number {
 
 impl Number {
     /// All numbers.
-    const ALL: [Number; 13] = [
+    const ALL: [Number; 14] = [
         Number::real("sigma2", true, 2, "5"),
         Number::real("noise_multiplier", true, 4, "1"),
         Number::real("scale", true, 2, "1"),
@@ -348,6 +356,7 @@ impl Number {
         Number::whole("bound", true, "40"),
         Number::whole("period", true, "4"),
         Number::whole("first", true, "2"),
+        Number::whole("base", true, "3"),
         Number::whole("answers", true, "2"),
         Number::whole("count", false, "1"),
         Number::whole("shift", false, "1"),

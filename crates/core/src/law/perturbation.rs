@@ -30,6 +30,8 @@ use crate::{
 
 /// The name in files and options.
 pub(super) const KEY: &str = "p-table";
+/// The same of random rounding.
+pub(super) const ROUNDING: &str = "random-rounding";
 
 /// The largest count that has a row of its own, and the largest published value.
 const MOST_ROW: u64 = 100_000;
@@ -49,6 +51,8 @@ pub struct PerturbationTable {
     period: u64,
     /// Whether its file has no row of the count 0, which is then published as it is.
     is_zero_added: bool,
+    /// The base of random rounding; `None` for tables by their rows.
+    base: Option<Rational>,
     /// Whether the two directions are exchanged.
     is_reversed: bool,
     /// By how much a record changes a count.
@@ -114,8 +118,8 @@ impl PerturbationTable {
         }
         let rows = rows.into_values().map(|row| row.into_iter().filter(|(_, p)| *p > 0).collect()).collect();
         let (name, label) = (name.to_string(), name.to_string());
-        let (is_zero_added, is_reversed, changes) = (false, false, Changes::Exactly);
-        Ok(PerturbationTable { name, label, rows, period: 1, is_zero_added, is_reversed, changes })
+        let (is_zero_added, base, is_reversed, changes) = (false, None, false, Changes::Exactly);
+        Ok(PerturbationTable { name, label, rows, period: 1, is_zero_added, base, is_reversed, changes })
     }
 
     /// The same where the last `period` rows are repeated for all larger counts, moved along with them. An error unless it has as many rows.
@@ -127,6 +131,16 @@ impl PerturbationTable {
         }
         let label = if period == 1 { self.name.clone() } else { format!("{} of period {period}", self.name) };
         Ok(PerturbationTable { label, period, ..self })
+    }
+
+    /// The same, made by random rounding to this base.
+    pub(super) fn of_base(self, base: u64) -> Self {
+        PerturbationTable { base: Some(Rational::from(base)), ..self }
+    }
+
+    /// The base of random rounding; `None` for tables by their rows.
+    pub fn base(&self) -> Option<&Rational> {
+        self.base.as_ref()
     }
 
     /// The number of the last rows that are repeated for larger counts.
@@ -149,7 +163,7 @@ impl PerturbationTable {
     }
 
     /// Whether the two directions are exchanged.
-    pub(super) fn is_reversed(&self) -> bool {
+    pub(crate) fn is_reversed(&self) -> bool {
         self.is_reversed
     }
 
@@ -211,10 +225,11 @@ impl PerturbationTable {
         undominated((0..self.rows.len() as u64).flat_map(of_row))
     }
 
-    /// The pairs of rows that some choice of rows may need, under their names, each with the number of records that it takes.
-    pub(super) fn alternatives(&self, shift: u64) -> Result<Vec<(u64, Pair)>> {
+    /// The pairs of rows that some choice of rows may need, under their names, each with the number of records that it takes and both counts.
+    pub(super) fn alternatives(&self, shift: u64) -> Result<Vec<(u64, [u64; 2], Pair)>> {
         let named = |Change { at: [i, with], records, pair }: Change<[u64; 2]>| {
-            Ok((records, Pair::of_likelihoods(&format!("{}, counts {i} and {with}", self.name), pair)?))
+            let name = format!("{}, counts {i} and {with}", self.name);
+            Ok((records, [i, with], Pair::of_likelihoods(&name, pair)?))
         };
         self.undominated(shift).into_iter().map(named).collect()
     }
@@ -234,11 +249,15 @@ impl PerturbationTable {
 
 impl<'a> Facts<'a> for &'a PerturbationTable {
     fn names(&self) -> [&'static str; 2] {
-        ["cell-key", KEY]
+        if self.base.is_some() { ["random rounding", ROUNDING] } else { ["cell-key", KEY] }
     }
 
     fn label(&self) -> Option<&'a str> {
-        Some(&self.label)
+        self.base.is_none().then_some(&self.label)
+    }
+
+    fn parameter(&self) -> (&'static str, &'a Rational) {
+        self.base.as_ref().map_or(("scale", Rational::ONE), |base| ("base", base))
     }
 
     /// Never: which rows count depends on the data.

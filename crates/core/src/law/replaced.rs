@@ -16,6 +16,8 @@ pub(crate) struct Alternative {
     pub shift: u64,
     /// How many records it takes to change one count so.
     pub records: u64,
+    /// Of a perturbation table the counts of its two rows: without the records, and with them.
+    pub rows: Option<[u64; 2]>,
 }
 
 impl Law {
@@ -79,12 +81,20 @@ impl Law {
     /// one at least. `None` for a law that has one pair for all data.
     pub(crate) fn alternatives(&self, shift: u64, rounding: Rounding) -> Result<Option<Vec<Alternative>>> {
         let pairs = |pairs: Vec<(u64, Pair)>| {
-            let of = |(records, pair)| Alternative { law: Law::Pair(Arc::new(pair)), shift: 1, records };
+            let of = |(records, pair)| Alternative { law: Law::Pair(Arc::new(pair)), shift: 1, records, rows: None };
             Some(pairs.into_iter().map(of).collect())
         };
         match self {
             Law::Table(table) => Ok(table.alternatives(shift)?.and_then(pairs)),
-            Law::Perturbation(table) => Ok(pairs(table.alternatives(shift)?)),
+            Law::Perturbation(table) => {
+                let of = |(records, rows, pair)| Alternative {
+                    law: Law::Pair(Arc::new(pair)),
+                    shift: 1,
+                    records,
+                    rows: Some(rows),
+                };
+                Ok(Some(table.alternatives(shift)?.into_iter().map(of).collect()))
+            }
             Law::Sampled(sampled) => {
                 let on_samples =
                     |one: Alternative| Alternative { law: Law::Sampled(Arc::new(sampled.with_law(one.law))), ..one };
@@ -95,14 +105,17 @@ impl Law {
             Law::Staircase { epsilon, period, first, changes: Changes::UpTo { one } } => {
                 let (epsilon, period, first) = (epsilon.clone(), *period, *first);
                 let law = Law::Staircase { epsilon, period, first, changes: Changes::Exactly };
-                let of = |records: u64| Alternative { law: law.clone(), shift: shift.min(records * one), records };
+                let of = |records: u64| {
+                    let shift = shift.min(records * one);
+                    Alternative { law: law.clone(), shift, records, rows: None }
+                };
                 Ok(Some((1..=shift.div_ceil((*one).max(1))).map(of).collect()))
             }
             Law::UnknownKey(keys) => {
                 let of = |(change, records)| {
                     let new = Law::Pair(Arc::new(keys.new_key(change, rounding)?));
-                    let new = Alternative { law: new, shift: 1, records };
-                    Ok([new, Alternative { law: keys.noise().into(), shift: change, records }])
+                    let new = Alternative { law: new, shift: 1, records, rows: None };
+                    Ok([new, Alternative { law: keys.noise().into(), shift: change, records, rows: None }])
                 };
                 let all = keys.largest_changes(shift).into_iter().map(of).collect::<Result<Vec<_>>>()?;
                 Ok(Some(all.into_iter().flatten().collect()))

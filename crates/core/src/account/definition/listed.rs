@@ -177,7 +177,15 @@ fn of_rows(
         rows.entry(i).or_default().insert(j, p.clone());
     }
     let last = *rows.keys().last()?;
+    let base = table.base().and_then(|base| base.numer().to_u64());
     let row = |i: u64| -> BTreeMap<u64, Rational> {
+        // Random rounding: up with the residue over the base.
+        if let Some(base) = base {
+            let up = Rational::from((i % base, base));
+            let below = i - i % base;
+            let both = [(below, Rational::from(1 - &up)), (below + base, up)];
+            return both.into_iter().filter(|(_, p)| *p > 0).collect();
+        }
         // One period at a time down to a count that has a row.
         let mut own = i;
         while own > last {
