@@ -325,3 +325,89 @@ fn pages_and_memos_exist_at_every_delta() {
         assert!(said.contains("0.777778"), "{said}");
     }
 }
+
+/// Every cell has the value that its key leads to, in each place of the file; the keys are left out.
+#[test]
+fn counts_are_perturbed_by_their_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (shares, keys) = (path("shares.csv"), path("keys.csv"));
+    fs::write(&shares, "i,j,p\n0,0,1\n1,0,1/2\n1,2,1/2\n2,1,1/4\n2,2,1/4\n2,4,1/2\n").unwrap();
+    fs::write(&keys, keyed(5, 4, |pcv, key| (pcv + key) % 3 - 1)).unwrap();
+    let run = |table: &str, period: &str, text: &str| {
+        let (input, output) = (path("in.csv"), path("out.csv"));
+        fs::write(&input, text).unwrap();
+        let words = [
+            "noise",
+            &input,
+            "--column",
+            "count",
+            "--keys",
+            "key",
+            "--p-table",
+            table,
+            "--period",
+            period,
+            "--out",
+            &output,
+            "--force",
+        ];
+        let done = assay(&words).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+        (done.status.code(), said, fs::read_to_string(&output).unwrap_or_default())
+    };
+    // Cumulative shares of the row of 2: 1/4, 1/2, 1; of its repetitions two higher for each period of two.
+    let (status, said, out) = run(
+        &shares,
+        "2",
+        "place,count,key\n\"a, b\",1,0.4999\nc,1,1/2\nd,2,0\ne,2,0.25\nf,4,0.25\ng,7,0.999\nh,0,0.9\ni,4,0.25\n",
+    );
+    assert_eq!(out, "place,count\n\"a, b\",0\nc,2\nd,1\ne,2\nf,4\ng,8\nh,0\ni,4\n", "{said}");
+    assert!(status == Some(0) && said.contains("8 counts") && said.contains("7 different pairs"), "{said}");
+    // The place of both columns does not matter, nor what is beside them.
+    for (text, expected) in [
+        ("key,count,x\r\n0.5,1,y\r\n", "count,x\r\n2,y\r\n"),
+        ("key;x;count\n0.5;y;1\n\n", "x;count\ny;2\n\n"),
+        ("count,key\n1,0.5", "count\n2"),
+        ("x,key,count\n\"y\",\"0.5\",1\n", "x,count\n\"y\",2\n"),
+        ("\u{feff}key,count\n0.5,1\n", "\u{feff}count\n2\n"),
+    ] {
+        let (_, said, out) = run(&shares, "2", text);
+        assert_eq!(out, expected, "{text:?} {said}");
+    }
+    let rows: String = (0..=12).flat_map(|count| (0..4).map(move |key| format!("{count},{key}\n"))).collect();
+    let expected: String = (0..=12_i64)
+        .flat_map(|count| {
+            (0..4_i64).map(move |key| {
+                // Of period 3 the rows 3 to 5 are repeated.
+                let pcv = if count > 5 { (count - 3) % 3 + 3 } else { count };
+                let noise = if count == 0 { 0 } else { (pcv + key) % 3 - 1 };
+                format!("{}\n", count + noise)
+            })
+        })
+        .collect();
+    let (_, said, out) = run(&keys, "3", &format!("count,key\n{rows}"));
+    assert_eq!(out, format!("count\n{expected}"), "{said}");
+    for (table, text, expected) in [
+        (&shares, "count,key\n1,1\n", "line 2, column 2"),
+        (&shares, "count,key\n1,-0.1\n", "at least 0 and below 1"),
+        (&shares, "count,key\n-1,0.1\n", "line 2, column 1"),
+        (&shares, "count,key\n1,0.1\n1,\n", "line 3, column 2"),
+        (&shares, "count,keys\n1,0.1\n", "key"),
+        (&keys, "count,key\n1,4\n", "from 0 to 3"),
+        (&keys, "count,key\n1,0.5\n", "from 0 to 3"),
+        (&keys, "count,key\n9999999999999999999,0\n", "line 2, column 1"),
+    ] {
+        let (status, said, _) = run(table, "2", text);
+        assert!(status == Some(2) && said.contains(expected), "{text:?}: {said}");
+    }
+    for words in [
+        &["noise", &shares, "--column", "i", "--p-table", &shares, "--out", "-"][..],
+        &["noise", &shares, "--column", "i", "--keys", "j", "--discrete-gaussian", "5", "--out", "-"],
+        &["noise", &shares, "--column", "i", "--column", "p", "--keys", "j", "--p-table", &shares, "--out", "-"],
+        &["noise", &shares, "--column", "i", "--keys", "i", "--p-table", &shares, "--out", "-"],
+        &["sample", "--p-table", &shares, "--count", "3"],
+    ] {
+        assert_eq!(assay(words).output().unwrap().status.code(), Some(2), "{words:?}");
+    }
+}

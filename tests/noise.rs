@@ -128,7 +128,7 @@ fn noise_is_added_to_one_column_and_nothing_else() {
     assert_eq!(names(folder.path()), ["in.csv", "out.csv", "out.csv.provenance.json"]);
     // A table of cell keys has no noise to draw here, and the refusal names who draws it.
     let cells = ["noise", &input, "--column", "count", "--p-table", "cells.csv", "--out", &output];
-    assert!(refusal(&cells).contains("drawn by the software that keeps the keys"), "{}", refusal(&cells));
+    assert!(refusal(&cells).contains("needs the keys of the cells"), "{}", refusal(&cells));
     // Drawing again spends the budget again.
     let message = refusal(&args);
     assert!(message.contains("is there already") && message.contains("--force"), "{message}");

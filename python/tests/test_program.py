@@ -123,6 +123,9 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "allocate": {"release": "queries and levels", "level": "levels", "of": "posteriors are those of events", "accuracy": "most_margin, most_squared_error of a query", "out": "Release.from_toml(found['account'])"},
     "noise": {
         **LAWS,
+        "p-table": "keys belong to the records of an office: run the program",
+        "keys": "keys belong to the records of an office: run the program",
+        "period": "keys belong to the records of an office: run the program",
         "column": "the key of a dict from column to noise",
         "out": "what is returned",
         "force": "nothing is overwritten",

@@ -1,6 +1,9 @@
 //! The noise to draw, and the source of randomness: the arguments that all drawing commands share.
 
-use std::{convert::Infallible, path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -21,17 +24,11 @@ pub struct Noise {
     /// Divide the masses of --table by their sum, which need not be one
     #[arg(long)]
     normalize: bool,
-    /// Refused: an option of the accounting commands that is tried here as well
-    #[arg(long = "p-table", hide = true, value_name = "TABLE", value_parser = without_cell_keys)]
-    _p_table: Option<Infallible>,
 }
 
-/// Noise by cell keys is the same wherever the same records are counted, so that it cannot be drawn from the counts.
-fn without_cell_keys(_: &str) -> Result<Infallible> {
-    bail!(
-        "cell keys belong to records, so this noise is drawn by the software that keeps the keys (ptable, cellKey); `assay epsilon --p-table` accounts for it"
-    )
-}
+/// Noise by cell keys is the same wherever the same records are counted, so that it cannot be drawn from the counts alone.
+const NO_KEYS: &str = "cell keys belong to records, so this noise needs the keys of the cells: `assay noise --p-table FILE --keys COLUMN` reads them; \
+                       `assay epsilon --p-table` accounts for it";
 
 /// Exactly one law.
 #[derive(Args)]
@@ -58,6 +55,9 @@ struct OneLaw {
     /// Randomized response with K answers, 0 to K - 1 [K: 2]: the true one with probability e^EPSILON / (e^EPSILON + K - 1)
     #[arg(long, value_name = "EPSILON[:K]", allow_hyphen_values = true)]
     randomized_response: Option<String>,
+    /// Cell keys: a perturbation table, as of the accounting commands
+    #[arg(id = "p-table", long = "p-table", value_name = "FILE", hide = true)]
+    p_table: Option<PathBuf>,
 }
 
 /// The source of random words.
@@ -69,8 +69,21 @@ pub struct Randomness {
 }
 
 impl Noise {
+    /// The perturbation table, if the noise is by cell keys.
+    pub fn p_table(&self) -> Option<&Path> {
+        self.law.p_table.as_deref()
+    }
+
+    /// Whether masses are divided by their sum.
+    pub fn normalizes(&self) -> bool {
+        self.normalize
+    }
+
     /// The sampler of the law.
     pub fn resolve(&self) -> Result<Sampler> {
+        if self.law.p_table.is_some() {
+            bail!("--p-table: {NO_KEYS}");
+        }
         if let Some(path) = &self.law.table {
             let table = NoiseTable::read(path, self.normalize).context("--table")?;
             return Sampler::new(Law::Table(Arc::new(table))).context("--table");
@@ -132,6 +145,11 @@ pub fn explained(error: dp_assay::Error) -> anyhow::Error {
 }
 
 impl Randomness {
+    /// Whether a seed is given.
+    pub fn is_given(&self) -> bool {
+        self.insecure_seed.is_some()
+    }
+
     /// The streams; if they are insecure, standard error says so.
     pub fn resolve(&self) -> Result<Streams> {
         match self.seed() {

@@ -5,12 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{
     Error,
     account::Counts,
-    law::Law,
-    noise::{TableDone, TableOptions, TableSink, TableSource},
+    document::fields::Fields,
+    law::{CellKeys, FileOptions, Law},
+    noise::{KeyedColumns, TableDone, TableOptions, TableSink, TableSource, perturb_by_keys},
 };
 use rug::Rational;
 
@@ -27,6 +28,7 @@ use super::{
 ///
 /// Everything else in the table stays as it is. A second draw spends the budget again: an existing file is not replaced without --force.
 #[derive(clap::Args)]
+#[command(mut_arg("p-table", |arg| arg.hide(false)))]
 pub struct Args {
     /// A table: Parquet if its name ends so, otherwise CSV with a header line; - for CSV from standard input
     #[arg(value_name = "IN")]
@@ -36,6 +38,12 @@ pub struct Args {
     column: Vec<String>,
     #[command(flatten)]
     noise: Noise,
+    /// With --p-table: the column of the keys of the cells, which is left out of OUT
+    #[arg(long, value_name = "NAME")]
+    keys: Option<String>,
+    /// With --p-table: its last N rows are repeated for larger counts [default: 1, and 250 where keys have 750 rows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    period: Option<u64>,
     /// The output, written atomically in the form of the input; - for standard output
     #[arg(long, value_name = "OUT")]
     out: PathBuf,
@@ -62,33 +70,23 @@ pub fn run(args: &Args) -> Result<Exit> {
         bail!("--json: the table is written to standard output; give it a file by --out");
     }
     check_forms(args)?;
+    match (args.noise.p_table(), &args.keys) {
+        (Some(path), Some(keys)) => return by_keys(args, path, keys),
+        (None, Some(_)) => bail!("--keys: is the column of the keys of cells, and needs --p-table FILE"),
+        (None, None) if args.period.is_some() => bail!("--period: is about the rows of --p-table, which is not given"),
+        (_, None) => {}
+    }
     let sampler = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
     let provenance = invocation::provenance()?;
     let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
-    let source = match args.input == Path::new(STREAM) {
-        true => TableSource::Stream(&mut stdin, Path::new("standard input")),
-        false => TableSource::File(&args.input),
-    };
-    let sink = match (to_stdout, args.force) {
-        (true, _) => TableSink::Stream(&mut stdout, Path::new("standard output")),
-        (_, true) => TableSink::Replace(&args.out),
-        _ => TableSink::New(&args.out),
-    };
+    let (source, sink) = (args.source(&mut stdin), args.sink(&mut stdout));
     progress::stage("noise on counts, bytes read");
     let options = TableOptions { line_breaks: args.multiline.multiline, keep_metadata: args.keep_metadata };
     let drawn = streams.add_noise_to_columns(&sampler, source, &args.column, sink, options, &mut progress::at);
     drop(stdout);
     progress::end();
-    let done = drawn.map_err(|error| match error {
-        Error::Exists { path } => {
-            anyhow!(
-                "--out {}: is there already; to draw again is to spend again: --force replaces it",
-                dp_assay::error::shown(&path)
-            )
-        }
-        other => multiline::hint(other),
-    })?;
+    let done = drawn.map_err(|error| args.explained(error))?;
     if !to_stdout {
         provenance.write_beside(&args.out)?;
     }
@@ -111,7 +109,85 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The counts of a column, perturbed by the keys of their cells.
+fn by_keys(args: &Args, path: &Path, keys: &str) -> Result<Exit> {
+    let [column] = &args.column[..] else {
+        bail!("--keys: is the column of the keys of one column of counts: give --column once");
+    };
+    if args.input_is_parquet() {
+        bail!("--keys: cell keys are read from CSV");
+    }
+    if args.randomness.is_given() {
+        bail!("--insecure-seed: nothing is drawn, as the keys decide: leave it out");
+    }
+    let options = FileOptions { normalize: args.noise.normalizes(), period: args.period };
+    let table = CellKeys::read(path, options).context("--p-table")?;
+    let provenance = invocation::provenance()?;
+    let to_stdout = args.out == Path::new(STREAM);
+    let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
+    let columns = KeyedColumns { counts: column, keys, line_breaks: args.multiline.multiline };
+    progress::stage("counts perturbed by their keys, bytes read");
+    let done = perturb_by_keys(&table, args.source(&mut stdin), &columns, args.sink(&mut stdout), &mut progress::at);
+    drop(stdout);
+    progress::end();
+    let done = done.map_err(|error| args.explained(error))?;
+    if to_stdout {
+        return Ok(Exit::Done);
+    }
+    provenance.write_beside(&args.out)?;
+    if args.json {
+        let answer = Fields::new()
+            .with("law", "cell-key")
+            .with("table", table.table().title())
+            .with("period", table.table().period())
+            .with("column", column)
+            .with("keys", keys)
+            .with("rows", done.rows)
+            .with("draws", done.draws)
+            .with("out", args.out.display().to_string());
+        output::json_of(&answer.object(), &provenance)?;
+        return Ok(Exit::Done);
+    }
+    output::text(&format!(
+        "{} of column {column:?} perturbed by the keys in {keys:?} in {}, without that column\n{} of a count and a key: where both are the same, so is the noise\n\
+         Two cells that differ in one record have different keys, and so noise of their own. `assay delta --p-table {}xM` accounts for a record that is in M cells of different records.\n",
+        output::count_of(done.rows, "count"),
+        dp_assay::error::shown(&args.out),
+        output::count_of(done.draws, "different pair"),
+        dp_assay::error::shown(path),
+    ))?;
+    Ok(Exit::Done)
+}
+
 impl Args {
+    fn source<'a>(&'a self, stdin: &'a mut dyn io::Read) -> TableSource<'a> {
+        match self.input == Path::new(STREAM) {
+            true => TableSource::Stream(stdin, Path::new("standard input")),
+            false => TableSource::File(&self.input),
+        }
+    }
+
+    fn sink<'a>(&'a self, stdout: &'a mut dyn io::Write) -> TableSink<'a> {
+        match (self.out == Path::new(STREAM), self.force) {
+            (true, _) => TableSink::Stream(stdout, Path::new("standard output")),
+            (_, true) => TableSink::Replace(&self.out),
+            _ => TableSink::New(&self.out),
+        }
+    }
+
+    /// The error of a draw, with the options that resolve it.
+    fn explained(&self, error: Error) -> anyhow::Error {
+        match error {
+            Error::Exists { path } => {
+                anyhow!(
+                    "--out {}: is there already; to draw again is to spend again: --force replaces it",
+                    dp_assay::error::shown(&path)
+                )
+            }
+            other => multiline::hint(other),
+        }
+    }
+
     fn input_is_parquet(&self) -> bool {
         is_parquet(&self.input)
     }

@@ -80,6 +80,8 @@ pub use named::{ENTRIES, Entry, Number};
 pub use outcomes::Outcomes;
 pub use pair::Pair;
 pub use perturbation::PerturbationTable;
+#[cfg(feature = "mechanisms")]
+pub use perturbation::keys::{CellKey, CellKeys};
 pub(crate) use replaced::Alternative;
 pub use responses::Responses;
 pub(crate) use responses::Rounding;

@@ -9,6 +9,8 @@
 //! [`changes`](super::changes).
 
 #[cfg(feature = "mechanisms")]
+pub(super) mod keys;
+#[cfg(feature = "mechanisms")]
 mod layouts;
 
 use std::{cmp::Ordering, collections::BTreeMap};

@@ -28,6 +28,7 @@
 //! | `table` | noise on columns of a table: [`TableSource`], [`TableSink`] (feature `mechanisms`) |
 //! | `table_options` | the options of such a table, and the report on it |
 //! | `column`, `parquet_columns` | the same in CSV and in Parquet |
+//! | `keyed` | counts of a CSV perturbed by the keys of their cells: [`perturb_by_keys`] (feature `mechanisms`) |
 //! | [`regression`] | the effect of noise on a regression on shares of counts |
 //!
 //! Not covered: the time that a sample takes depends slightly on its value, as with every table look-up. An observer who
@@ -43,6 +44,8 @@ mod discrete_laplace;
 mod distribution;
 mod folded;
 pub mod inversion;
+#[cfg(feature = "mechanisms")]
+mod keyed;
 pub mod listed;
 mod margin;
 #[cfg(feature = "mechanisms")]
@@ -67,6 +70,8 @@ pub use bounded::BoundedNoise;
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use distribution::Distribution;
+#[cfg(feature = "mechanisms")]
+pub use keyed::{KeyedColumns, KeyedDone, perturb_by_keys};
 pub use margin::Margin;
 #[cfg(feature = "mechanisms")]
 #[doc(hidden)]

@@ -36,7 +36,7 @@ pub enum TableSink<'a> {
 
 impl TableSink<'_> {
     /// Refuses a destination that could not be written, before any noise is drawn.
-    fn check(&self, source: &TableSource) -> Result<()> {
+    pub(super) fn check(&self, source: &TableSource) -> Result<()> {
         let (TableSink::New(path) | TableSink::Replace(path)) = self else { return Ok(()) };
         if let TableSource::File(input) = source
             && let (Ok(from), Ok(to)) = (fs::canonicalize(input), fs::canonicalize(path))
@@ -51,7 +51,10 @@ impl TableSink<'_> {
     }
 
     /// Writes in the way of [`TableSink`].
-    fn write(self, write: impl FnOnce(&mut (dyn Write + Send), &Path) -> Result<TableDone>) -> Result<TableDone> {
+    pub(super) fn write(
+        self,
+        write: impl FnOnce(&mut (dyn Write + Send), &Path) -> Result<TableDone>,
+    ) -> Result<TableDone> {
         match self {
             TableSink::New(path) => write_over(path, Over::Refuse, |out| write(out, path)),
             TableSink::Replace(path) => write_over(path, Over::Replace, |out| write(out, path)),
@@ -119,18 +122,25 @@ fn write_csv(
     (out, name): (&mut (dyn Write + Send), &Path),
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<TableDone> {
-    let wrong = |why: std::io::Error| file_error(name, why);
-    let rows = if is_gzip(name) {
-        // Its header names neither a file nor a time.
-        let mut gzip = GzEncoder::new(out, Compression::default());
-        let mut put = |bytes: &[u8]| gzip.write_all(bytes).map_err(wrong);
-        let rows = table.run(streams, sampler, input, &mut put, progress)?;
-        gzip.finish().map_err(wrong)?;
-        rows
-    } else {
-        table.run(streams, sampler, input, &mut |bytes| out.write_all(bytes).map_err(wrong), progress)?
-    };
+    let rows = write_compressed(out, name, |put| table.run(streams, sampler, input, put, progress))?;
     Ok(TableDone { rows, ..TableDone::default() })
+}
+
+/// Writes text, compressed if its name ends in `.gz`.
+pub(super) fn write_compressed<T>(
+    out: &mut (dyn Write + Send),
+    name: &Path,
+    write: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<T>,
+) -> Result<T> {
+    let wrong = |why: std::io::Error| file_error(name, why);
+    if !is_gzip(name) {
+        return write(&mut |bytes| out.write_all(bytes).map_err(wrong));
+    }
+    // Its header names neither a file nor a time.
+    let mut gzip = GzEncoder::new(out, Compression::default());
+    let written = write(&mut |bytes| gzip.write_all(bytes).map_err(wrong))?;
+    gzip.finish().map_err(wrong)?;
+    Ok(written)
 }
 
 /// Whether a table is written compressed: by its name.
