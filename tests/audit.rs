@@ -122,6 +122,50 @@ fn the_power_is_stated_without_draws() {
     assert!(!answer["provenance"].to_string().contains("not hashed"), "a number is no input");
 }
 
+/// A claim that a law breaks, one that it keeps, and one that no number of runs would break; and what was drawn.
+#[test]
+fn the_power_against_claims_is_stated_without_runs() {
+    let claims = ["--claim", "1", "--claim", "1.2", "--claim", "1.06:0.1"];
+    let answer = json(&[&["audit", "--power", "--draws", "4e3", "--law", "pure:1.2"], &claims[..]].concat());
+    let [broken, kept, hardly] = [0, 1, 2].map(|at| &answer["claims"][at]);
+    let power = broken["power_lower"].as_f64().unwrap();
+    assert!(power > 0.9 && power < 1.0, "{power}");
+    assert!((broken["type_i_error"].as_f64().unwrap() - 0.231475).abs() < 1e-5, "{broken}");
+    assert!((2e3..4e3).contains(&broken["runs_for_90_percent"].as_f64().unwrap()), "{broken}");
+    assert!(kept["power_lower"].is_null() && kept["runs_for_90_percent"].is_null(), "{kept}");
+    // The law has 1.0606 at a delta of 0.1.
+    assert!(hardly["power_lower"].as_f64().unwrap() < 0.05, "{hardly}");
+    let text = ["audit", "--power", "--draws", "4e3", "--law", "pure:1.2", "--claim", "1"];
+    let text = String::from_utf8(assay(&text).assert().success().get_output().stdout.clone()).unwrap();
+    assert!(text.contains("proven for an event of these errors"), "{text}");
+    for (words, expected) in [
+        (&["--draws", "1e10"][..], "1000000000"),
+        (&["--draws", "2"], "from 3"),
+        (&["--draws", "100", "--errors", "1"], "--errors"),
+        (&["--draws", "100", "--false-alarm-rate", "0.1"], "--errors"),
+    ] {
+        let message = refusal(&[&["audit", "--power", "--law", "pure:1.2", "--claim", "1"], words].concat());
+        assert!(message.contains(expected), "{message}");
+    }
+    let message = refusal(&["audit", "--draws", "x.txt", "--law", "discrete-gaussian:5", "--claim", "1"]);
+    assert!(message.contains("--with"), "{message}");
+}
+
+#[test]
+fn bounds_from_outputs_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(file("with.txt"), "1\n".repeat(400)).unwrap();
+    fs::write(file("without.txt"), "0\n".repeat(400)).unwrap();
+    let (with, without, svg) = (file("with.txt"), file("without.txt"), file("bounds.svg"));
+    let words = ["audit", "--with", &with, "--without", &without, "--claim", "1", "--law", "pure:1", "--svg", &svg];
+    assay(&words).assert().code(1);
+    let svg = fs::read_to_string(&svg).unwrap();
+    for name in ["claim (1, 0), refuted", "declared law", "at most, by the runs", "no privacy loss"] {
+        assert!(svg.contains(name), "{name}");
+    }
+}
+
 #[test]
 fn what_is_not_understood_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -316,7 +316,7 @@ def audit(
 ) -> None:
     """Tests whether integers are independent draws of a law, or what outputs of any program with and without a record prove about its epsilon.
 
-    draws: a list or array of integers, or the file of such; with power the number of draws. with_, without: an output per run, a number, a word or a row of
+    draws: a list or array of integers, or the file of such; with power the number of draws, or with claims that of runs of each data set. with_, without: an output per run, a number, a word or a row of
     them; or files of such. Answers of a test that fails say so in `verdict` and `refuted`.
     """
 

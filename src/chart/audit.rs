@@ -42,6 +42,44 @@ pub fn masses(title: &str, cells: &[Cell]) -> Figure {
     Figure { title: title.to_string(), panels, columns: 2 }
 }
 
+/// Trade-off functions: above the bound that runs prove there is none of the program, claims (name, epsilon, delta) say that it is not below theirs, and the declared law has its own.
+/// Bounds are points (type I error, type II error) that the same test reaches at once.
+pub fn outputs(title: &str, claims: &[(String, f64, f64)], bounds: &[(f64, f64)], exact: Vec<(f64, f64)>) -> Figure {
+    let claimed = claims.iter().zip([Ink::Vermillion, Ink::Green, Ink::Orange].into_iter().cycle());
+    let mut series = vec![Series::line("no privacy loss", Ink::Grey, vec![(0.0, 1.0), (1.0, 0.0)])];
+    series.extend(claimed.map(|((name, epsilon, delta), ink)| {
+        let knee = (1.0 - delta) / (1.0 + libm::exp(*epsilon));
+        Series::line(name, ink, vec![(0.0, 1.0 - delta), (knee, knee), (1.0 - delta, 0.0)])
+    }));
+    if !exact.is_empty() {
+        series.push(Series::line("declared law", Ink::Blue, exact));
+    }
+    series.push(Series::line("at most, by the runs", Ink::Black, hull(bounds)));
+    series.push(Series::dots("tests that the runs bound", Ink::Black, bounds.to_vec()));
+    let axis = |label| Axis::linear(label, 0.0, 1.0);
+    let (x, y) = (axis("type I error, alpha"), axis("type II error, beta"));
+    Figure { title: title.to_string(), panels: vec![Panel { title: String::new(), x, y, series }], columns: 1 }
+}
+
+/// The largest convex function from (0, 1) to (1, 0) that is nowhere above these points.
+fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sorted = points.to_vec();
+    sorted.extend([(0.0, 1.0), (1.0, 0.0)]);
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let mut hull: Vec<(f64, f64)> = Vec::new();
+    for next in sorted {
+        while let [.., before, last] = hull[..] {
+            let is_below = (last.0 - before.0) * (next.1 - before.1) > (last.1 - before.1) * (next.0 - before.0);
+            if is_below {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push(next);
+    }
+    hull
+}
+
 /// Observed over declared variances, a row for each name, on a line of three standard deviations to each side of one.
 pub fn variances(title: &str, rows: &[(String, f64, f64)]) -> Figure {
     let names = rows.iter().map(|row| row.0.clone());
@@ -66,6 +104,17 @@ pub fn variances(title: &str, rows: &[(String, f64, f64)]) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_of_tests_are_convex_and_claims_have_their_knees() {
+        let points = [(0.2, 0.3), (0.5, 0.45), (0.1, 0.5), (0.9, 0.02), (0.0, 1.0)];
+        assert_eq!(hull(&points), [(0.0, 1.0), (0.1, 0.5), (0.2, 0.3), (0.9, 0.02), (1.0, 0.0)]);
+        assert_eq!(hull(&[]), [(0.0, 1.0), (1.0, 0.0)]);
+        // A test that is worse than guessing bounds nothing.
+        assert_eq!(hull(&[(0.6, 0.7)]), [(0.0, 1.0), (1.0, 0.0)]);
+        let figure = outputs("t", &[("claim".to_string(), 0.0, 0.5)], &points, Vec::new());
+        assert_eq!(figure.panels[0].series[1].points, [(0.0, 0.5), (0.25, 0.25), (0.5, 0.0)]);
+    }
 
     #[test]
     fn axes_contain_all_points() {

@@ -46,13 +46,13 @@ pub struct Args {
     law: Option<String>,
     #[command(flatten)]
     black_box: BlackBox,
-    /// State the deviations that N draws show with probability 0.99, without reading any
+    /// State the deviations that N draws show with probability 0.99, without reading any; with --claim how probably N runs refute it
     #[arg(long, conflicts_with = "with")]
     power: bool,
     #[command(flatten)]
     rate: Rate,
-    /// Also draw observed and declared masses as SVG
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["power", "with"])]
+    /// Also draw observed and declared masses as SVG; of outputs the bounds, the claims and the declared law as trade-off functions
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "power")]
     svg: Option<PathBuf>,
     #[command(flatten)]
     form: FormArgs,
@@ -87,11 +87,22 @@ pub fn run(args: &Args) -> Result<Exit> {
         if args.rate.false_alarm_rate.is_some() {
             bail!("--false-alarm-rate beside --with: --errors is the rate of bounds from outputs");
         }
-        return args.black_box.run(args.law.as_deref(), &args.form);
+        return args.black_box.run(args.law.as_deref(), args.svg.as_deref(), &args.form);
     }
     let (Some(draws), Some(law)) = (&args.draws, &args.law) else {
         bail!("expected --draws and --law, or --with and --without")
     };
+    if args.power && args.black_box.has_claims() {
+        if args.rate.false_alarm_rate.is_some() {
+            bail!("--false-alarm-rate beside --claim: --errors is the rate of refutations");
+        }
+        return args.black_box.run_power(draws, law, &args.form);
+    }
+    if args.black_box.has_claims() || args.black_box.has_errors() {
+        bail!(
+            "--claim and --errors go with --with and --without, or with --power and a claim: draws alone have no data with a record and without it"
+        );
+    }
     let rate = args.rate.value()?;
     let law = parse_law(law)?;
     let audited = Audited::of_law(&law).context("--law")?;

@@ -1,21 +1,24 @@
 //! `assay audit --with FILE --without FILE`: what the outputs of any program prove about its epsilon.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Account, Composition, Counts, Delta},
     audit::{
         black_box::{Bounds, Event, Found, Seen},
+        refutation::{Plan, Power},
         runs::Runs,
     },
+    chart::{self, Figure},
     numeric::{Enclosure, notation::Notation},
 };
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
 use crate::cli::{
-    arguments::number,
+    arguments::{count, number},
+    drawn,
     exit::Exit,
     output::{exact, exact_text, json_number},
     page::{FormArgs, Page},
@@ -28,16 +31,16 @@ pub struct BlackBox {
     #[arg(long, value_name = "FILE", requires = "without")]
     with: Option<PathBuf>,
     /// Outputs of the same program on the data without that record
-    #[arg(long, value_name = "FILE", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
+    #[arg(long, value_name = "FILE", requires = "with", conflicts_with_all = ["draws", "power"])]
     without: Option<PathBuf>,
-    /// A claim about the program, as 1:1e-6; exit 1 if the runs refute it (repeatable)
-    #[arg(long, value_name = "EPSILON:DELTA", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
+    /// A claim about the program, as 1:1e-6; exit 1 if the runs refute it (repeatable). With --power how probably --draws N runs of each refute it, if --law is what the program does
+    #[arg(long, value_name = "EPSILON:DELTA")]
     claim: Vec<String>,
     /// A delta at which epsilon is bounded from below (repeatable) [default: those of the claims, or 0]
-    #[arg(long, value_name = "DELTA", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
+    #[arg(long, value_name = "DELTA", requires = "with", conflicts_with_all = ["draws", "power"])]
     delta: Vec<String>,
     /// Upper bound on the probability that some bound, or some refutation, is false [default: 0.05]
-    #[arg(long, value_name = "RATE", requires = "with", conflicts_with_all = ["draws", "power", "svg"])]
+    #[arg(long, value_name = "RATE")]
     errors: Option<String>,
 }
 
@@ -47,11 +50,51 @@ impl BlackBox {
         self.with.as_ref().zip(self.without.as_ref())
     }
 
+    /// Whether claims were given, which only outputs can refute.
+    pub fn has_claims(&self) -> bool {
+        !self.claim.is_empty()
+    }
+
+    /// Whether a rate of errors was given, which only claims and bounds have.
+    pub fn has_errors(&self) -> bool {
+        self.errors.is_some()
+    }
+
+    fn claims(&self) -> Result<Vec<(Rational, Rational)>> {
+        self.claim.iter().map(|text| claim(text)).collect()
+    }
+
+    fn rate(&self) -> Result<Rational> {
+        errors(self.errors.as_deref().unwrap_or("0.05"))
+    }
+
+    /// How probably this number of runs refutes each claim, if the program does what `law` says.
+    pub fn run_power(&self, runs: &str, law: &str, form: &FormArgs) -> Result<Exit> {
+        let (claims, errors) = (self.claims()?, self.rate()?);
+        let declared = declared(law)?;
+        let runs = count(runs).map_err(anyhow::Error::msg).context("--draws beside --power")?;
+        let level = Rational::from(&errors / (2 * claims.len() as u64));
+        let evaluator = declared.evaluator();
+        let mut tradeoff = |alpha: &Rational| Ok(declared.tradeoff_by(&evaluator, alpha, POWER_DIGITS)?.value);
+        let mut planned = Vec::new();
+        for (epsilon, delta) in claims {
+            let exceeds = declared.delta(epsilon.clone(), POWER_DIGITS)?.value;
+            let plan = Plan { epsilon, delta, level: level.clone() };
+            // A true claim is refuted by mistake alone.
+            let is_true = *exceeds.upper() <= plan.delta;
+            let power = if is_true { None } else { Some(plan.power(runs, &mut tradeoff).context("--draws")?) };
+            let enough = if is_true { None } else { plan.enough(0.9, &mut tradeoff)? };
+            planned.push(Planned { plan, power, enough });
+        }
+        let mut page = form.page();
+        put_power(&mut page, &planned, runs, law, &errors, &declared);
+        page.done()
+    }
+
     /// Answers for them; `law` is what the program declares, if that is known.
-    pub fn run(&self, law: Option<&str>, form: &FormArgs) -> Result<Exit> {
+    pub fn run(&self, law: Option<&str>, svg: Option<&Path>, form: &FormArgs) -> Result<Exit> {
         let (with, without) = self.files().context("--with FILE --without FILE: both files are needed")?;
-        let claims = self.claim.iter().map(|text| claim(text)).collect::<Result<Vec<(Rational, Rational)>>>()?;
-        let errors = errors(self.errors.as_deref().unwrap_or("0.05"))?;
+        let (claims, errors) = (self.claims()?, self.rate()?);
         let mut deltas = self.delta.iter().map(|text| delta("--delta", text)).collect::<Result<Vec<Rational>>>()?;
         if deltas.is_empty() {
             deltas = claims.iter().map(|(_, delta)| delta.clone()).collect();
@@ -66,8 +109,70 @@ impl BlackBox {
         let bounds = Bounds::of_runs(&runs, &deltas, &claims, &errors)?;
         let mut page = form.page();
         put(&mut page, &runs, &bounds, &errors, exact.as_ref())?;
+        if let Some(path) = svg {
+            drawn::write(path, &figure(&bounds, exact.as_ref())?)?;
+        }
         page.answered(!bounds.claims.iter().any(|claim| claim.is_refuted))
     }
+}
+
+/// The digits of the errors of a law's tests in a statement of power.
+const POWER_DIGITS: u32 = 8;
+
+/// A claim, and what runs of a law will show of it; `None` where the law keeps it.
+struct Planned {
+    plan: Plan,
+    power: Option<Power>,
+    enough: Option<u64>,
+}
+
+fn put_power(page: &mut Page, planned: &[Planned], runs: u64, law: &str, errors: &Rational, declared: &Composition) {
+    let rate = exact_text(errors);
+    page.text(format!("{runs} runs with the record and {runs} without it, of {law}; errors {rate}\n\n"));
+    let shown = |value: &Float, round| probability(&value.to_rational().unwrap_or_default(), round);
+    let lower = |power: &Power| probability(&Rational::from_f64(power.lower).unwrap_or_default(), Round::Down);
+    let row = |planned: &Planned| {
+        let Planned { plan, power, enough } = planned;
+        let epsilon = exact_epsilon(declared, &plan.delta).map_or("none".to_string(), |own| own.shown(6));
+        let mut row = vec![format!("({}, {})", exact_text(&plan.epsilon), exact_text(&plan.delta)), epsilon];
+        row.extend(match power {
+            None => vec!["-".to_string(), "-".to_string(), format!("at most {rate}"), "-".to_string()],
+            Some(power) => vec![
+                probability(&power.tested.alpha, Round::Up),
+                shown(power.tested.beta.upper(), Round::Up),
+                format!("at least {}", lower(power)),
+                enough.map_or("more than 1e9".to_string(), |runs| runs.to_string()),
+            ],
+        });
+        row
+    };
+    let heading =
+        ["claim", "epsilon of the law", "type I error", "type II error", "refuted with probability", "enough for 90 %"];
+    page.columns(&heading, planned.iter().map(row));
+    let mut text = String::new();
+    if planned.iter().any(|planned| planned.power.is_some()) {
+        text += "\nThe law breaks these claims: the probabilities are proven for an event of these errors, which the runs that choose have to find.\n";
+    }
+    if planned.iter().any(|planned| planned.power.is_none()) {
+        text += &format!("\nA claim that the law keeps is refuted with probability {rate} at most.\n");
+    }
+    page.text(text);
+    let records: Vec<Value> = planned
+        .iter()
+        .map(|Planned { plan, power, enough }| {
+            json!({
+                "epsilon": exact(&plan.epsilon),
+                "delta": exact(&plan.delta),
+                "declared": exact_epsilon(declared, &plan.delta),
+                "type_i_error": power.as_ref().map(|power| json_number(&probability(&power.tested.alpha, Round::Up))),
+                "type_ii_error": power.as_ref().map(|power| json_number(&shown(power.tested.beta.upper(), Round::Up))),
+                "power_lower": power.as_ref().map(|power| json_number(&lower(power))),
+                "runs_for_90_percent": enough,
+            })
+        })
+        .collect();
+    page.records(records.clone());
+    page.object(json!({ "law": law, "runs": runs, "errors": exact(errors), "claims": records }));
 }
 
 fn delta(name: &str, text: &str) -> Result<Rational> {
@@ -113,6 +218,31 @@ fn exact_epsilon(law: &Composition, delta: &Rational) -> Option<Enclosure> {
     }
     let delta: Delta = delta.clone().try_into().ok()?;
     law.epsilon(delta, DIGITS).ok().map(|answer| answer.value)
+}
+
+/// The bounds, the claims and the declared law as trade-off functions.
+fn figure(bounds: &Bounds, law: Option<&Composition>) -> Result<Figure> {
+    const POINTS: u32 = 100;
+    let exact = match law {
+        None => Vec::new(),
+        Some(law) => {
+            let evaluator = law.evaluator();
+            let point = |at: u32| {
+                let alpha = Rational::from((at, POINTS));
+                let beta = law.tradeoff_by(&evaluator, &alpha, POWER_DIGITS)?.value.approximate();
+                Ok((alpha.to_f64(), beta))
+            };
+            (0..=POINTS).map(point).collect::<dp_assay::Result<Vec<_>>>()?
+        }
+    };
+    let point = |found: &Found| (found.without_upper.to_f64(), Rational::from(1 - &found.with_lower).to_f64());
+    let claims = bounds.claims.iter().map(|claim| {
+        let refuted = if claim.is_refuted { ", refuted" } else { "" };
+        let name = format!("claim ({}, {}){refuted}", exact_text(&claim.epsilon), exact_text(&claim.delta));
+        (name, claim.epsilon.to_f64(), claim.delta.to_f64())
+    });
+    let points: Vec<(f64, f64)> = bounds.found.iter().map(point).collect();
+    Ok(chart::audit::outputs("Bounds from outputs", &claims.collect::<Vec<_>>(), &points, exact))
 }
 
 /// A lower bound as text, rounded down.

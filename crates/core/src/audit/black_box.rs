@@ -148,7 +148,7 @@ fn holm(count: usize, errors: &Rational, refutes: impl Fn(usize, Rational) -> bo
 }
 
 /// The largest p of 53 bits, as far as halving finds it, with P[B >= hits] <= level for B binomial of that p: the true probability is at least p but with probability level.
-fn probability_lower(seen: Seen, level: &Rational) -> Rational {
+pub(super) fn probability_lower(seen: Seen, level: &Rational) -> Rational {
     let (mut low, mut high) = (0.0_f64, seen.hits as f64 / seen.runs as f64);
     for _ in 0..60 {
         let middle = low.midpoint(high);
@@ -160,7 +160,7 @@ fn probability_lower(seen: Seen, level: &Rational) -> Rational {
 }
 
 /// The same from above, by the runs without the event.
-fn probability_upper(seen: Seen, level: &Rational) -> Rational {
+pub(super) fn probability_upper(seen: Seen, level: &Rational) -> Rational {
     1 - probability_lower(Seen { hits: seen.runs - seen.hits, ..seen }, level)
 }
 
@@ -199,17 +199,21 @@ impl Chosen {
         }
     }
 
-    /// Whether P(S) > e^epsilon Q(S) + delta, or the same of the complement with both exchanged, where both bounds hold at this level.
+    /// Whether the claim is false, where both bounds hold at this level.
     fn refutes(&self, epsilon: &Rational, delta: &Rational, level: &Rational) -> bool {
-        let (p, q) = (probability_lower(self.with, level), probability_upper(self.without, level));
-        let factor = Enclosure::rational(epsilon, BITS).exp();
-        let exceeds = |own: Rational, other: Rational| {
-            // At most e^epsilon other + delta, rounded up.
-            let most = factor.mul(&Enclosure::rational(&other, BITS)).add(&Enclosure::rational(delta, BITS));
-            *most.upper() < own
-        };
-        exceeds(p.clone(), q.clone()) || exceeds(1 - q, 1 - p)
+        exceeds(&probability_lower(self.with, level), &probability_upper(self.without, level), epsilon, delta)
     }
+}
+
+/// Whether P(S) > e^epsilon Q(S) + delta, or the same of the complement with both exchanged, where p <= P(S) and Q(S) <= q.
+pub(super) fn exceeds(p: &Rational, q: &Rational, epsilon: &Rational, delta: &Rational) -> bool {
+    let factor = Enclosure::rational(epsilon, BITS).exp();
+    let exceeds = |own: &Rational, other: &Rational| {
+        // At most e^epsilon other + delta, rounded up.
+        let most = factor.mul(&Enclosure::rational(other, BITS)).add(&Enclosure::rational(delta, BITS));
+        *most.upper() < *own
+    };
+    exceeds(p, q) || exceeds(&Rational::from(1 - q), &Rational::from(1 - p))
 }
 
 /// The larger of ln((p - delta) / q) and ln((1 - q - delta) / (1 - p)), rounded down, and of zero.

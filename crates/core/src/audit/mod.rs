@@ -20,6 +20,7 @@
 //! | [`report`] | all of this for one stream of draws |
 //! | [`read`] | integers from a file, one per line |
 //! | [`black_box`] | lower bounds on epsilon from outputs of any program, with a record and without it |
+//! | [`refutation`] | the power of these bounds, before anything is drawn |
 //! | [`runs`] | these outputs, one run per line |
 
 pub mod asymptotic;
@@ -33,6 +34,7 @@ mod planted;
 pub mod power;
 pub mod proven;
 pub mod read;
+pub mod refutation;
 pub mod repeats;
 pub mod report;
 pub mod runs;
