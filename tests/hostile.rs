@@ -13,6 +13,7 @@ use dp_assay::{
     csv_reader::{CsvTable, Reading},
     law::{NoiseTable, Pair, PerturbationTable},
     release::{Release, schema::Schema},
+    safetab::published,
     spine::{
         blocks::{Blocks, EntityKind},
         own::Hierarchy,
@@ -31,6 +32,7 @@ use dp_assay::{
 };
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
+use rug::Rational;
 
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 
@@ -146,7 +148,7 @@ fn cells(path: &Path) -> dp_assay::Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-const READERS: [Reader; 21] = [
+const READERS: [Reader; 22] = [
     Reader {
         name: "the shared reader",
         rows: &[&["a", "b"], &["x", "1"], &["y", "2"]],
@@ -306,6 +308,21 @@ const READERS: [Reader; 21] = [
         },
         confidential: true,
         others: true,
+    },
+    Reader {
+        name: "--published-counts",
+        rows: &[
+            &["region_type", "geoid", "level", "group", "variable", "count"],
+            &["COUNTY", "09001", "2", "1003", "T02001_003N", "40"],
+            &["STATE", "09", "1", "1002", "T02001_003N", "7"],
+        ],
+        read: |path| {
+            let release = Release::find("ddhca-us").map_err(|why| why.to_string())?;
+            let read = published::rows(path, &release, &Rational::from((19, 20)));
+            shown(read.map(|rows| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>()))
+        },
+        confidential: false,
+        others: false,
     },
     Reader {
         name: "--state-totals",

@@ -37,6 +37,7 @@ __all__ = [
     "nmf_codes",
     "nmf_compare",
     "nmf_estimate",
+    "published_counts",
     "prove",
     "published",
     "queries",
@@ -566,6 +567,21 @@ def rehearse(
     insecure_seed: int | None = None,
 ) -> None:
     """Simulates SafeTab many times on records that are not confidential, and compares the published counts with the truth."""
+
+
+@_command("estimate")
+def published_counts(
+    *,
+    published_counts: _Path,
+    release: _Path,
+    out: _Path,
+    confidence: _Number = None,
+) -> None:
+    """Intervals for the true counts behind published ones of the Detailed DHC-A or -B, also written into `out`.
+
+    published_counts: a CSV with the columns region_type, geoid, group, variable, count and, where needed, finest. release: ddhca-us, ddhca-pr, ddhcb-us or
+    ddhcb-pr. confidence: in percent. `counts` of the answer has a row for each count, with `reason` where no interval follows.
+    """
 
 
 @_command("nmf estimate")

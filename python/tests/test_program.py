@@ -68,7 +68,7 @@ PLACES: dict[str, list[Callable[..., Any]]] = {
     "schema": [commands.schema],
     "spine": [commands.spine],
     "measure": [topdown.measure],
-    "estimate": [topdown.estimate],
+    "estimate": [topdown.estimate, commands.published_counts],
     "nmf check": [nmf.check],
     "nmf estimate": [nmf.estimate, commands.nmf_estimate],
     "nmf audit": [commands.nmf_audit],
@@ -240,6 +240,18 @@ def test_draws_and_runs_are_audited() -> None:
     assert commands.audit(draws=[0] * 500, law="discrete-gaussian:5")["verdict"] == "deviates"
     runs = commands.audit(with_=[1] * 1000, without=[0] * 1000, claim="1:1e-6")
     assert runs["refuted"] is True and runs["delta"] > 0
+    power = commands.audit(power=True, draws=10_000, law="pure:1.2", claim=["1", "1.2"])
+    assert power["claims"][0]["power_lower"] > 0.9 and power["claims"][1]["power_lower"] is None
+
+
+def test_published_counts_have_intervals(tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text("region_type,geoid,level,group,variable,count\nCOUNTY,09001,2,1003,T02001_003N,40\nCOUNTY,09001,2,1003,T02001_002N,80\n")
+    answer = commands.published_counts(published_counts=file, release="ddhca-us", out=tmp_path / "out.csv", confidence=95)
+    cell, sex = answer["counts"]
+    assert (cell["lower"], cell["upper"], cell["reason"]) == (29, 51, None)
+    assert sex["lower"] is None and "add all 4" in sex["reason"]
+    assert (tmp_path / "out.csv").read_text().startswith("region_type,geoid,level")
 
 
 def test_answers_of_other_commands() -> None:

@@ -22,7 +22,7 @@ use super::{
     nmf::estimate::{Call, SurveyArgs, Written},
     output,
     page::{FormOrFiles, Page},
-    progress,
+    progress, published_counts,
 };
 
 /// Least squares over the counts of `assay measure`: estimates with variances, and whole counts that add up
@@ -33,16 +33,16 @@ use super::{
 #[command(mut_args(SurveyArgs::hidden()))]
 pub struct Args {
     /// The folder that `assay spine --out` wrote
-    #[arg(long, value_name = "DIR", required_unless_present = "nmf", conflicts_with = "nmf")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["nmf", "published_counts"], conflicts_with_all = ["nmf", "published_counts"])]
     spine: Option<PathBuf>,
     /// The folder that `assay measure --out` wrote
-    #[arg(long, value_name = "DIR", required_unless_present = "nmf", conflicts_with = "nmf")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["nmf", "published_counts"], conflicts_with_all = ["nmf", "published_counts"])]
     measurements: Option<PathBuf>,
     /// The release that was measured
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
     /// The pure epsilon of the measurements, for a spine of privacy "pure"
-    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true, conflicts_with = "nmf")]
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true, conflicts_with_all = ["nmf", "published_counts"])]
     epsilon: Option<String>,
     /// The folder for totals and counts, which must be empty or not exist
     #[arg(long, value_name = "DIR")]
@@ -52,6 +52,12 @@ pub struct Args {
     /// Then --out is the file for the estimates.
     #[arg(long, value_name = "DIR")]
     nmf: Option<PathBuf>,
+    /// Published counts of the Detailed DHC-A or -B, a CSV: an interval for each true count
+    ///
+    /// Columns region_type, geoid, group, variable (as T02001_003N), count, and where the file has no finer rows of a group, finest (as T01001). --release is ddhca-us, ddhca-pr, ddhcb-us or
+    /// ddhcb-pr; --out is the CSV of intervals, of --confidence 95 percent or another.
+    #[arg(long, value_name = "FILE", conflicts_with = "nmf")]
+    published_counts: Option<PathBuf>,
     #[command(flatten)]
     request: RequestArgs,
     #[command(flatten)]
@@ -65,11 +71,27 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    if let Some(file) = &args.published_counts {
+        return published(args, file);
+    }
     match (&args.nmf, &args.spine, &args.measurements) {
         (Some(folder), _, _) => files_of_bureau(args, folder).run(),
         (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements),
         _ => bail!("--spine and --measurements: give both, for the noisy counts"),
     }
+}
+
+/// Intervals for the true counts behind published ones.
+fn published(args: &Args, file: &Path) -> Result<Exit> {
+    let page = Page::new(FormOrFiles::form(args.format.as_ref(), args.json, false)?);
+    let is_files = FormOrFiles::files(args.format.as_ref()).is_some();
+    if let Some(option) = args.survey.given_but_confidence().or(args.request.given()).or(is_files.then_some("--format"))
+    {
+        bail!(
+            "{option} goes with --nmf or --spine: beside --published-counts only --release, --confidence and --out are of use"
+        );
+    }
+    published_counts::run(file, &args.release, args.survey.one_confidence()?, &args.out, page)
 }
 
 /// The call of `assay nmf estimate` that has this meaning.

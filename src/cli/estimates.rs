@@ -9,7 +9,7 @@ use dp_assay::{
     topdown::{estimation::Request, nmf::truth::ErrorRow},
 };
 
-use super::{multiline, page::Page};
+use super::{arguments::first_given, multiline, page::Page};
 
 /// The request: counts, and units or areas.
 #[derive(clap::Args)]
@@ -51,6 +51,17 @@ impl RequestArgs {
     pub fn is_given(&self) -> bool {
         let named = !self.queries.is_empty() || !self.level.is_empty();
         named || self.areas.is_some() || self.truth.is_some() || self.recodes.is_some()
+    }
+
+    /// An option of these that was given, if any.
+    pub fn given(&self) -> Option<&'static str> {
+        first_given([
+            ("--queries", !self.queries.is_empty()),
+            ("--recodes", self.recodes.is_some()),
+            ("--level", !self.level.is_empty()),
+            ("--areas", self.areas.is_some()),
+            ("--truth", self.truth.is_some()),
+        ])
     }
 
     /// The request for a spine on which `assay measure` drew.

@@ -64,6 +64,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("place_names", Kind::Public),
     ("plan", Kind::Public),
     ("published", Kind::Public),
+    ("published_counts", Kind::Public),
     ("recodes", Kind::Public),
     ("release", Kind::Public),
     ("second", Kind::Public),

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `epsilon`, `delta`, `curve`, `tradeoff`, `compare`, `explain`, `prove`, `ledger`, `calibrate`, `allocate`, `report`, `memo` | the commands of these names: accounts |
 //! | `noise`, `sample`, `audit`, `errors`, `simulate` | noise |
-//! | `laws`, `releases`, `schema`, `spine`, `measure`, `estimate`, `nmf`, `tabulate`, `tune`, `rehearse` | releases and mechanisms |
+//! | `laws`, `releases`, `schema`, `spine`, `measure`, `estimate`, `published_counts`, `nmf`, `tabulate`, `tune`, `rehearse` | releases and mechanisms |
 //! | `risk`, `verify`, `deployments`, `figures` | risk and evidence |
 //! | `completions`, `man`, `help` | the program itself |
 //! | `subject`, `of_ledger`, `mechanism`, `multiline`, `risk_goal`, `estimates` | arguments that several commands share |
@@ -55,6 +55,7 @@ mod outputs;
 pub mod page;
 pub mod progress;
 mod prove;
+mod published_counts;
 mod queries;
 mod rehearse;
 mod releases;

@@ -106,8 +106,13 @@ impl HouseholdTopic {
 
     /// The number of measured cells that are summed in a printed one.
     pub fn parts(self, table: &DetailTable, printed: u8) -> usize {
+        self.cells_of(table, printed).count()
+    }
+
+    /// The measured cells that are summed in a printed one.
+    pub fn cells_of(self, table: &DetailTable, printed: u8) -> impl Iterator<Item = u8> {
         let mask = self.masks()[usize::from(printed)];
-        table.measured.iter().filter(|part| self.masks()[usize::from(**part)] & !mask == 0).count()
+        table.measured.iter().copied().filter(move |part| self.masks()[usize::from(*part)] & !mask == 0)
     }
 
     /// The printed counts of a table, each a sum of noisy measured counts. An error if a sum overflows 64 bits.

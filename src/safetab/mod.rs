@@ -11,6 +11,7 @@
 //! | [`cell_noise`] | the noise of one cell and of sums of cells, their margins of error and coverage |
 //! | [`tables`] | the published tables, and their marginals as sums of noisy cells |
 //! | [`suppression`] | the suppression of small totals, and the bias of the published counts |
+//! | [`published`] | intervals for the true counts behind published ones |
 //! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
 //! | [`household_tables`] | the published tables of households, and their marginals |
 //! | [`country`] | SafeTab-P with a country's own codes, groups and geography |
@@ -46,6 +47,7 @@ pub mod groups;
 pub mod household_tables;
 mod memberships;
 mod places;
+pub mod published;
 pub mod rehearsal;
 pub mod schema;
 pub mod suppression;

@@ -43,7 +43,7 @@ LEFT_OUT <- c(
 COMMANDS_LEFT_OUT <- c(
   explain = "the method of an answer is in its column method", prove = WRITES, report = WRITES, memo = WRITES, explore = "it is a page for the browser",
   audit = "it reads a file of draws", errors = "it reads a file of counts", simulate = "it reads a file of counts", laws = "?accounts lists them", schema = "it lists the attributes of a release",
-  spine = WRITES, measure = WRITES, estimate = "its old form for noisy measurement files is nmf_estimate(); the other works on the folders of measure", tabulate = WRITES,
+  spine = WRITES, measure = WRITES, estimate = "its forms are nmf_estimate() and published_counts(); the other works on the folders of measure", tabulate = WRITES,
   tune = "it is for runs of tabulate", rehearse = "it is for runs of tabulate", deployments = "it judges the bundled registry", figures = WRITES, completions = "it is for shells",
   man = "it is for shells", help = "it is for shells", "risk postprocess" = "it repeats a figure of a paper", "risk sampler" = "it repeats a figure of a paper",
   "nmf audit" = "it tests the noise of files, and has no estimates", "nmf compare" = "it reads two files"

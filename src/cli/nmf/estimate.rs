@@ -230,6 +230,20 @@ pub struct SurveyArgs {
 impl SurveyArgs {
     /// An option of these that was given, if any.
     pub fn given(&self) -> Option<&'static str> {
+        self.given_but_confidence().or(if self.confidence.is_empty() { None } else { Some("--confidence") })
+    }
+
+    /// The one confidence, in percent, of intervals that have one.
+    pub fn one_confidence(&self) -> Result<&str> {
+        match &self.confidence[..] {
+            [] => Ok("95"),
+            [one] => Ok(one),
+            _ => bail!("--confidence: expected one number, as 90"),
+        }
+    }
+
+    /// An option of these besides --confidence that was given, if any.
+    pub fn given_but_confidence(&self) -> Option<&'static str> {
         first_given([
             ("--constraints", self.constraints.is_some()),
             ("--state-totals", self.state_totals.is_some()),
@@ -240,7 +254,9 @@ impl SurveyArgs {
             ("--svg", self.svg.is_some()),
             ("--tabulation", !self.tabulation.is_empty()),
             ("--variables", !self.variables.is_empty()),
-            ("--confidence", !self.confidence.is_empty()),
+            ("--wide", self.wide),
+            ("--non-negative", self.non_negative),
+            ("--names", self.place_names.is_some()),
             ("--covariance", self.covariance.is_some()),
             ("--difference", !self.difference.is_empty()),
             ("--share", !self.share.is_empty()),
