@@ -411,3 +411,60 @@ fn counts_are_perturbed_by_their_keys() {
         assert_eq!(assay(words).output().unwrap().status.code(), Some(2), "{words:?}");
     }
 }
+
+/// A designed table is read again with the numbers that were stated of it, in both layouts.
+#[test]
+fn tables_are_designed_and_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("designed.csv").display().to_string();
+    let json = |words: &[&str], status: i32| -> Value {
+        let output = assay(&[words, &["--json"]].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let of = |value: &Value| value["upper"].as_f64().unwrap();
+    let design =
+        ["calibrate", "--p-table", "?", "--variance", "3", "--bound", "5", "--blocked", "2", "--table-out", &out];
+    let answer = json(&design, 0);
+    let rows = answer["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 9);
+    for row in rows {
+        let (mean, variance) = (row["mean"].as_f64().unwrap(), row["variance"].as_f64().unwrap());
+        assert!(mean.abs() < 1e-6 && variance < 3.0 + 1e-6, "{row}");
+        let values = row["probabilities"].as_array().unwrap().iter().map(|pair| pair[0].as_u64().unwrap());
+        assert!(values.clone().all(|value| value != 1 && value != 2), "{row}");
+        assert!(values.clone().all(|value| value.abs_diff(row["count"].as_u64().unwrap()) <= 5), "{row}");
+    }
+    let read = json(&["delta", "--p-table", &out, "--epsilon", "0"], 0);
+    assert_eq!(read["delta"], answer["delta"]);
+    // Shares of 16 keys for 750 counts, of which the last 250 are repeated.
+    let keyed = [&design[..], &["--key-count", "16"]].concat();
+    let answer = json(&keyed, 0);
+    assert_eq!(json(&["delta", "--p-table", &out, "--epsilon", "0"], 0)["delta"], answer["delta"]);
+    assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 1 + 750 * 16);
+    // The least variance of the grid: it keeps the promise, and the next smaller does not.
+    let sought = ["calibrate", "--p-table", "?", "--bound", "5", "--epsilon", "1", "--delta", "0.6", "--decimals", "1"];
+    let answer = json(&sought, 0);
+    assert!(of(&answer["delta"]) <= 0.6, "{answer}");
+    let less = answer["not_enough"].to_string();
+    let words =
+        ["calibrate", "--p-table", "?", "--bound", "5", "--variance", &less, "--epsilon", "1", "--delta", "0.6"];
+    assert!(of(&json(&words, 1)["delta"]) > 0.6);
+    // A count of 1 that is published without bias is above 0 with some probability, and 0 never is.
+    let none = ["calibrate", "--p-table", "?", "--bound", "5", "--epsilon", "1", "--delta", "0.01"];
+    assert_eq!(json(&none, 1)["found"], Value::Null);
+    for words in [
+        &["calibrate", "--p-table", "?", "--variance", "3"][..],
+        &["calibrate", "--p-table", "?", "--bound", "5", "--delta", "0.1"],
+        &["calibrate", "--p-table", "?", "--bound", "5", "--variance", "0"],
+        &["calibrate", "--p-table", "?", "--bound", "101", "--variance", "2"],
+        &["calibrate", "--p-table", "?", "--bound", "5", "--variance", "1", "--blocked", "2"],
+        &["calibrate", "--p-table", "?", "--bound", "5", "--variance", "1", "--scale-all"],
+        &["calibrate", "--p-table", &out, "--bound", "5", "--variance", "1"],
+        &["calibrate", "--discrete-gaussian", "5", "--bound", "5", "--variance", "1"],
+        &["calibrate", "--p-table", "?y", "--bound", "5", "--variance", "1"],
+    ] {
+        let output = assay(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?} {}", String::from_utf8_lossy(&output.stdout));
+    }
+}

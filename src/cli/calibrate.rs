@@ -1,6 +1,8 @@
 //! `assay calibrate`: the least noise that meets a target.
 
 mod answer;
+mod design_args;
+mod designed;
 mod found;
 mod sought;
 
@@ -29,6 +31,7 @@ use serde_json::{Value, json};
 pub use self::found::{DECIMALS, FACTOR_DECIMALS, Found, Goal, Request, Row, Together, grid_with};
 use self::{
     answer::{Layout, in_words},
+    design_args::DesignArgs,
     found::parts,
 };
 use super::{
@@ -49,6 +52,7 @@ use super::{
 /// (0.01:gaussian:?x1000) to search for it: a parameter, a rate, a bound, a threshold, the count or the shift. If the queries of a level have different
 /// noise, all of it is scaled and its smallest sigma2 is put on the grid. Without --epsilon, --match and --match-curve the target
 /// is the number with which `assay epsilon` compares: the published figure, or the smallest standard account.
+/// --p-table "?" designs a perturbation table: of all with at most that variance and bound, without bias, the one with the largest entropy.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("promise").args(["epsilon", "match_", "match_curve", "advantage", "beta", "posterior"]))]
 pub struct Args {
@@ -62,7 +66,7 @@ pub struct Args {
         long,
         value_name = "DELTA",
         allow_hyphen_values = true,
-        required_unless_present_any = ["match_curve", "advantage", "beta", "posterior", "ledger"]
+        required_unless_present_any = ["match_curve", "advantage", "beta", "posterior", "ledger", "variance"]
     )]
     delta: Option<String>,
     /// The epsilon to reach at delta
@@ -91,6 +95,8 @@ pub struct Args {
     crossings: bool,
     #[command(flatten)]
     risk: RiskGoal,
+    #[command(flatten)]
+    design: DesignArgs,
     /// Write the calibrated noise as a release, which --release reads
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -127,6 +133,9 @@ impl From<Match> for Against {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    if args.designs()? {
+        return args.run_designed();
+    }
     if let Some((question, others)) = args.subject.question()? {
         return args.run_sought(question, others);
     }

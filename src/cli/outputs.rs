@@ -62,6 +62,7 @@ const OUTPUTS: &[(&str, &str, Written)] = &[
     ("allocate", "out", Written::File(&[Kind::Toml])),
     ("audit", "out", Written::File(&[Kind::Csv])),
     ("calibrate", "out", Written::File(&[Kind::Toml])),
+    ("calibrate", "table_out", Written::File(&[Kind::Csv])),
     ("deployments", "out", Written::Folder),
     ("estimate", "covariance", Written::File(&[Kind::Csv])),
     ("estimate", "out", Written::FileOrFolder(&[Kind::Csv, Kind::Parquet])),

@@ -383,6 +383,19 @@ impl Subject {
         Ok(Some((question, others)))
     }
 
+    /// The text of the perturbation table that is designed: it begins with a question mark in place of a file.
+    pub fn designed_text(&self) -> Option<String> {
+        let is_designed = |one: &&OneLaw| one.entry.option == P_TABLE && one.text.starts_with('?');
+        self.laws.given.iter().find(is_designed).map(|one| one.text.clone())
+    }
+
+    /// The mechanism with these counts in place of one text of an option.
+    pub fn described_beside(&self, left_out: &str, counts: Counts) -> Result<subject::Subject> {
+        let mut subject = self.described_but(left_out)?;
+        subject.singles.push(counts);
+        Ok(subject)
+    }
+
     /// The mechanism with a number in place of the question mark.
     pub fn described_as(&self, question: &Question, value: &Rational) -> Result<subject::Subject> {
         let mut subject = self.described_but(question.text())?;

@@ -24,6 +24,7 @@ RENAMED <- c(
 
 ANSWER <- "the answer is a data frame: about(x) has the program's own"
 KEYS <- "the keys of cells belong to the records of an office, whose software keeps them: run the program"
+DESIGNS <- "the package ptable designs tables in R; the program writes a file"
 WRITES <- "it writes a file that the program keeps: run it"
 # Options without an argument, alone or of one command, each with the reason.
 LEFT_OUT <- c(
@@ -37,6 +38,7 @@ LEFT_OUT <- c(
   "releases new" = WRITES, "releases show" = "it prints the text of a file", "verify new" = WRITES, "verify out" = WRITES, "verify reproducible" = WRITES,
   "verify certificates" = "certificates are checked by the program and by check.py",
   "noise p-table" = KEYS, "noise keys" = KEYS, "noise period" = KEYS,
+  "calibrate variance" = DESIGNS, "calibrate bound" = DESIGNS, "calibrate blocked" = DESIGNS, "calibrate key-count" = DESIGNS, "calibrate table-out" = DESIGNS,
   "noise out" = "the noisy counts are returned, and no file is read or written", "noise force" = "no file is written", "noise multiline" = "no file is read"
 )
 

@@ -29,6 +29,7 @@
 //! | `table_options` | the options of such a table, and the report on it |
 //! | `column`, `parquet_columns` | the same in CSV and in Parquet |
 //! | `keyed` | counts of a CSV perturbed by the keys of their cells: [`perturb_by_keys`] (feature `mechanisms`) |
+//! | `designed` | perturbation tables of the largest entropy: [`Design`] (feature `mechanisms`) |
 //! | [`regression`] | the effect of noise on a regression on shares of counts |
 //!
 //! Not covered: the time that a sample takes depends slightly on its value, as with every table look-up. An observer who
@@ -39,6 +40,8 @@ mod bounded;
 mod bulk;
 #[cfg(feature = "mechanisms")]
 mod column;
+#[cfg(feature = "mechanisms")]
+mod designed;
 mod discrete_gaussian;
 mod discrete_laplace;
 mod distribution;
@@ -67,6 +70,8 @@ mod tails;
 mod vector;
 
 pub use bounded::BoundedNoise;
+#[cfg(feature = "mechanisms")]
+pub use designed::{Design, DesignedRow};
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use distribution::Distribution;
