@@ -271,7 +271,7 @@ impl Counts {
     pub fn read(key: &str, text: &str, options: impl Into<crate::law::FileOptions>) -> Result<Self> {
         let options = options.into();
         match key {
-            "sampled" => Counts::sampled_of(text, normalize),
+            "sampled" => Counts::sampled_of(text, options.normalize),
             Entry::TRAINING => Counts::parse_training(text),
             "unknown-key" => Counts::parse_unknown_key(text),
             "table" => Counts::parse_table(text, options.normalize),
