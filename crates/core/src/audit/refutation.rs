@@ -215,7 +215,7 @@ impl Excess {
     fn above(&self, z: f64, tests: u64) -> f64 {
         let root = (tests as f64).sqrt();
         let [own, other] = self.spreads;
-        let both = own.hypot(self.factor * other) / root + 1.0 / tests as f64;
+        let both = libm::hypot(own, self.factor * other) / root + 1.0 / tests as f64;
         (self.mean - z * (own + self.factor * other) / root - (1.0 + self.factor) * z / tests as f64) / both
     }
 
@@ -225,7 +225,7 @@ impl Excess {
         if self.mean <= 0.0 {
             return f64::INFINITY;
         }
-        let root = (z * (own + self.factor * other) + power * own.hypot(self.factor * other)) / self.mean;
+        let root = (z * (own + self.factor * other) + power * libm::hypot(own, self.factor * other)) / self.mean;
         (root * root).max(z * z * self.factor.min(1e12))
     }
 }
