@@ -21,7 +21,7 @@ fn fraction(numerator: u64, denominator: u64) -> Rational {
 /// sup over events of P(S) - ratio Q(S): all outcomes with P > ratio Q.
 fn hockey_stick(p: &Row, q: &Row, ratio: &Rational) -> Rational {
     let none = Rational::new();
-    let of = |(value, p): (&u64, &Rational)| Rational::from(p - Rational::from(q.get(value).unwrap_or(&none) * ratio));
+    let of = |(value, p): (&u64, &Rational)| p - Rational::from(q.get(value).unwrap_or(&none) * ratio);
     p.iter().map(of).filter(|rest| *rest > 0).sum()
 }
 

@@ -384,7 +384,9 @@ fn every_law_has_the_answers_of_the_commands() {
         let first: Vec<String> =
             law["parameters"].as_array().expect("parameters").iter().map(|one| text(&one["first"])).collect();
         let (key, counts) = (text(&law["key"]), format!("{}x3", first.join(":")));
-        agrees(&server, "epsilon", json!({ (key.as_str()): [counts], "delta": "1e-3" }));
+        // Of random rounding many outputs are possible for one neighbor only.
+        let delta = if key == "random-rounding" { "3/4" } else { "1e-3" };
+        agrees(&server, "epsilon", json!({ (key.as_str()): [counts], "delta": delta }));
         agrees(&server, "bound", json!({ (key.as_str()): [counts], "delta": "1e-3", "prior": "1/3", "digits": 8 }));
         assert!(!text(&law["name"]).is_empty(), "{law}");
     }

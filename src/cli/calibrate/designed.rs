@@ -171,7 +171,7 @@ impl Args {
             let designed = self.designed(at(k), Some(promised)).ok()?;
             (designed.keeps == Some(Certainty::Yes)).then_some(designed)
         };
-        let most = Rational::from(Design::most_variance(self.bound()) * &grid).floor().into_numer_denom().0;
+        let most = (Design::most_variance(self.bound()) * &grid).floor().into_numer_denom().0;
         // What is refused for the largest variance is refused for all.
         self.designed(at(&most), Some(promised))?;
         let Some(mut found) = keeps(&most) else { return Ok(None) };
