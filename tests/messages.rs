@@ -87,7 +87,7 @@ fn an_unknown_name_is_reported_with_the_nearest_known_one() {
         (&["epsilon", "--noise-multiplier", "1", "--batch-size", "61", "--records", "60", "--steps", "3"], &delta, "--batch-size: batch size = 61 is out of range: at most the 60 records".into()),
         (&["epsilon", "--noise-multiplier", "1", "--sample-rate", "0", "--steps", "3"], &delta, "--sample-rate: sample rate = 0 is out of range: a number above 0".into()),
         (&["epsilon", "--noise-multiplier", "1", "--sample-rate", "0.1", "--steps", "1e10"], &delta, "--steps: steps = 10000000000 is out of range: a whole number from 1 to 1000000000".into()),
-        (&["epsilon", "--sampled", "0.1:foo:1"], &delta, "--sampled 0.1:foo:1: unknown law of samples \"foo\": there is gaussian".into()),
+        (&["epsilon", "--sampled", "0.1:foo:1"], &delta, "--sampled 0.1:foo:1: unknown law of samples \"foo\": there are gaussian, discrete-gaussian, discrete-laplace, truncated-gaussian, truncated-laplace, randomized-response, table".into()),
         (&["epsilon", "--approximate", "1"], &delta, "--approximate 1: approximate \"1\": expected EPSILON:DELTA, as in 1:1e-9".into()),
         (&["epsilon", "--truncated-laplace", "1"], &delta, "--truncated-laplace 1: truncated-laplace \"1\": expected EPSILON:BOUND, as in 1:5".into()),
         (&["epsilon", "--table", ""], &delta, "--table \"\": \"\": no such file".into()),

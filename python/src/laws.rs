@@ -374,7 +374,7 @@ impl Staircase {
 
 /// count cells that are rounded to one of the two multiples of base around them, without bias: a count of residue r up with probability r / base.
 ///
-/// base: from 2 to 1000. shift: by how much one person changes each cell, from 1 to 1000. The other arguments are as in DiscreteGaussian.
+/// base: from 2 to 100. shift: by how much one person changes each cell, from 1 to 1000. The other arguments are as in DiscreteGaussian.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "RandomRounding")]
 pub struct RandomRounding(Given);
 

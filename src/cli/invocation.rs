@@ -25,6 +25,8 @@ enum Kind {
     Counted,
     /// A file that follows the name of a law, as in `table:noise.csvx10`, is hashed; other laws have none.
     OfLaw,
+    /// The same after the rate of a sample, as in `0.01:table:noise.csvx10`.
+    OnSample,
     /// A ledger: it is hashed, and so is everything that its account reads.
     Ledger,
     /// A release that may be added to a ledger: the file that describes it is hashed.
@@ -67,6 +69,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("published_counts", Kind::Public),
     ("recodes", Kind::Public),
     ("release", Kind::Public),
+    ("sampled", Kind::OnSample),
     ("second", Kind::Public),
     ("spec", Kind::Public),
     ("spine", Kind::Public),
@@ -234,13 +237,19 @@ fn inputs_of(name: &str, kind: Kind) -> Result<Vec<Input>> {
 /// The input that an argument names; `None` for a law that has no file.
 fn input(name: &str, kind: Kind) -> Result<Option<Input>> {
     let counted = |text: &str| public(&Counts::named_file(text).unwrap_or_else(|_| text.to_string()));
-    let of_law = || name.split_once(':').filter(|(law, _)| Entry::named(law).is_some_and(Entry::is_file));
+    // After the rate of a sample, the same as without it.
+    let on_sample = |text: &str| text.split_once(':').map(|(_, law)| law.to_string()).unwrap_or_default();
+    let own = match kind {
+        Kind::OnSample => on_sample(name),
+        _ => name.strip_prefix("sampled:").map_or_else(|| name.to_string(), on_sample),
+    };
+    let of_law = || own.split_once(':').filter(|(law, _)| Entry::named(law).is_some_and(Entry::is_file));
     Ok(match kind {
         Kind::Confidential => Some(Input::confidential(Path::new(name))),
         Kind::Large => Some(Input::not_hashed(Path::new(name))),
         Kind::Public | Kind::Ledger | Kind::Candidate => Some(public(name)?),
         Kind::Counted => Some(counted(name)?),
-        Kind::OfLaw => of_law().map(|(_, text)| counted(text)).transpose()?,
+        Kind::OfLaw | Kind::OnSample => of_law().map(|(_, text)| counted(text)).transpose()?,
     })
 }
 
@@ -266,6 +275,7 @@ mod tests {
         "shared",
         "state",
         "svg",
+        "table_out",
         "work",
     ];
 
@@ -297,6 +307,10 @@ mod tests {
             assert_eq!(input(&format!("{path}{end}"), Kind::Counted).unwrap(), Some(plain.clone()), "{end}");
             assert_eq!(input(&format!("table:{path}{end}"), Kind::OfLaw).unwrap(), Some(plain.clone()), "{end}");
         }
+        let on_sample = format!("0.1:table:{path}x10");
+        assert_eq!(input(&on_sample, Kind::OnSample).unwrap(), Some(plain.clone()));
+        assert_eq!(input(&format!("sampled:{on_sample}"), Kind::OfLaw).unwrap(), Some(plain.clone()));
+        assert_eq!(input("0.1:gaussian:1x10", Kind::OnSample).unwrap(), None);
         assert_eq!(input("discrete-gaussian:5x10", Kind::OfLaw).unwrap(), None);
         // A file whose own name ends like a count.
         let other = format!("{path}x10");

@@ -44,7 +44,7 @@ pub struct Subject {
     #[arg(long)]
     normalize: bool,
     /// The last N rows of a perturbation table are repeated for larger counts [default: 1, and 250 where keys have 750 rows]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
     period: Option<u64>,
     /// Neighbor relation: add-remove (also unbounded, add-delete) or bounded, one record changed (also replace-one, change-one, substitution) [default: the release's, or add-remove]
     #[arg(long, value_name = "RELATION", value_parser = Relation, hide_possible_values = true)]

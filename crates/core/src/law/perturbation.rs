@@ -32,6 +32,8 @@ use crate::{
 
 /// The name in files and options.
 pub(super) const KEY: &str = "p-table";
+/// The most pairs of rows that are compared, of random rounding.
+const MOST_PAIRS: usize = 500;
 /// The same of random rounding.
 pub(super) const ROUNDING: &str = "random-rounding";
 
@@ -245,7 +247,17 @@ impl PerturbationTable {
     pub(crate) fn check_shift(&self, shift: u64) -> Result<()> {
         self.changes.check(&self.name, shift, self.entries().count())?;
         let pairs = |i: u64| self.changes.up_to(shift).map(move |(change, _)| self.pair(i, change));
-        (0..self.rows.len() as u64).flat_map(pairs).try_for_each(|pair| pair.check(&self.name))
+        (0..self.rows.len() as u64).flat_map(pairs).try_for_each(|pair| pair.check(&self.name))?;
+        let choices = self.undominated(shift).len();
+        if self.base.is_some() && choices > MOST_PAIRS {
+            let expected = format!("at most {MOST_PAIRS} pairs: give a smaller base or change");
+            return Err(Error::out_of_range(
+                &format!("{}: the number of pairs of rows to compare", self.name),
+                choices,
+                &expected,
+            ));
+        }
+        Ok(())
     }
 }
 

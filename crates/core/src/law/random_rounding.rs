@@ -12,11 +12,11 @@ use crate::{
     numeric::rational,
 };
 
-/// The largest base.
-const MOST_BASE: u64 = 1000;
+/// The largest base: each remainder has a pair of rows of its own, which an account compares.
+const MOST_BASE: u64 = 100;
 
 impl PerturbationTable {
-    /// Random rounding to multiples of a base, without bias. An error unless the base is from 2 to 1000.
+    /// Random rounding to multiples of a base, without bias. An error unless the base is from 2 to 100.
     pub fn random_rounding(base: u64) -> Result<Self> {
         if !(2..=MOST_BASE).contains(&base) {
             return Err(Error::out_of_range("base", base, &format!("a whole number from 2 to {MOST_BASE}")));

@@ -212,6 +212,7 @@ fn every_kind_of_law_is_confirmed() {
         (of_law(skewed(), 2, 1), 0.01),
         (of_law(pair(), 3, 1), 1e-6),
         (of_law(rows(), 2, 1), 0.01),
+        (one("random-rounding", "3x2"), 1e-6),
         (Counts::parse_unknown_key("discrete-laplace:1/2:6x2").unwrap(), 1e-6),
         (Counts::parse_unknown_key("laplace:2:7").unwrap(), 0.01),
     ];
