@@ -264,7 +264,7 @@ fn tables_by_keys_are_read_as_the_office_uses_them() {
     }
 }
 
-/// What the program says: both rows, the period, and what the file leaves open.
+/// The answers of the program name both rows, the period, and what the file leaves open.
 #[test]
 fn answers_name_the_rows_that_decide() {
     let folder = tempfile::tempdir().unwrap();

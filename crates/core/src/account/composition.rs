@@ -301,7 +301,7 @@ impl Composition {
     }
 
     /// The largest loss that is finite; `None` if some noise is Gaussian.
-    pub(super) fn largest_finite_loss(&self) -> Option<Rational> {
+    pub(crate) fn largest_finite_loss(&self) -> Option<Rational> {
         if self.has_unbounded_losses() {
             return None;
         }

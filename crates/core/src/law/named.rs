@@ -18,7 +18,7 @@ use crate::{
 /// What finds a number of a law by its name.
 type Given<'a> = dyn FnMut(&'static str) -> Result<Rational> + 'a;
 
-/// What makes a law of its numbers.
+/// The function that makes a law of its numbers.
 type Maker = fn(&mut Given) -> Result<Law>;
 
 /// How a mechanism is written as an option.

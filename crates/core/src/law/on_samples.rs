@@ -8,7 +8,7 @@
 //! against q: for gamma >= 1 - g, that of m against gamma q is g times that of p against (gamma - 1 + g) / g q, and below it is 1 - gamma; the other way round it is
 //! likewise one of q against a multiple of p. So a pair p, q that dominates others does so on samples as well: of log-concave noise that of the largest change.
 //!
-//! An answer of randomized response is that of the value 0 where a record is absent or not in the sample: otherwise the number of answers would tell.
+//! An answer of randomized response is that of the value 0 where a record is absent or not in the sample: otherwise the number of answers reveals who takes part.
 //!
 //! # What is rounded
 //!
@@ -154,6 +154,12 @@ impl Sampled<Law> {
         Outcomes::of_tails(&losses, &infinite, rounding, BITS)
     }
 
+    /// The larger number of both directions, of losses rounded up.
+    fn larger(&self, shift: u64, of: impl Fn(&Outcomes) -> Rational) -> Rational {
+        let [remove, add] = Direction::ALL.map(|direction| of(&self.outcomes(shift, Rounding::Up, direction)));
+        remove.max(add)
+    }
+
     /// The outputs of one count that changes by the shift.
     fn outputs(&self, shift: u64) -> Outputs {
         let none = Enclosure::double(0.0, MORE_BITS);
@@ -248,10 +254,6 @@ impl<'a> Facts<'a> for &'a Sampled<Law> {
         false
     }
 
-    fn has_no_finite_loss(&self, shift: u64) -> bool {
-        self.law().has_no_finite_loss(shift)
-    }
-
     fn check(&self) -> Result<()> {
         if self.law().sigma2().is_some_and(|sigma2| *sigma2 > MOST_SIGMA2) {
             let shown = rational::display(self.law().parameter());
@@ -271,18 +273,23 @@ impl<'a> Facts<'a> for &'a Sampled<Law> {
         Some((growth, Range { most, ..range }))
     }
 
-    /// That of the same noise without sampling.
+    /// That of the same noise without sampling; where some outputs are possible for one neighbor only, the larger of both directions: on samples they have a finite loss.
     fn rho(&self, shift: u64) -> Rational {
-        self.law().rho(shift)
+        match self.law().has_infinite_loss() {
+            true => self.larger(shift, |outcomes| outcomes.rho(1)),
+            false => self.law().rho(shift),
+        }
     }
 
     fn has_exact_rho(&self) -> bool {
         false
     }
 
-    /// That of the same noise without sampling: both hypotheses are mixtures of one law and one of the two without it.
+    /// That of the same noise without sampling, as both hypotheses are mixtures of one law and one of the two without it; or else as for rho.
     fn largest_loss(&self, shift: u64) -> Option<Rational> {
-        self.law().largest_loss(shift)
+        let own = self.law().largest_loss(shift)?;
+        let of_both = || self.larger(shift, |outcomes| outcomes.largest_loss(1).unwrap_or_default());
+        Some(if self.law().has_infinite_loss() { own.max(of_both()) } else { own })
     }
 
     fn has_infinite_loss(&self) -> bool {
@@ -425,6 +432,26 @@ mod tests {
             let (least, upper) = (moment.lower().to_f64(), moment.upper().to_f64());
             assert!(least - room <= expected && expected <= upper + room, "{order}: {moment} {expected}");
         }
+    }
+
+    /// An output that only one neighbor can have without sampling has the finite loss -ln(1 - g) with it: rho, the largest loss and what follows from both cover it.
+    #[test]
+    fn rho_covers_the_losses_that_only_samples_have() {
+        for text in ["0.9:truncated-laplace:1/2:3", "0.99:truncated-laplace:1/10:1", "0.5:truncated-gaussian:4:3@2"] {
+            let own = account(text);
+            let largest = Enclosure::rational(&own.largest_finite_loss().unwrap(), 64);
+            let rate = parse(text.split(':').next().unwrap()).unwrap();
+            let of_sample = Enclosure::rational(&(1 - rate), 64).ln().negate();
+            assert!(largest.upper() >= of_sample.lower(), "{text}: {largest} {of_sample}");
+            for order in ["1/100", "1", "5", "50"] {
+                let s = parse(order).unwrap();
+                let most = Enclosure::rational(&((&s + s.clone().square()) * Rational::clone(own.rho())), 64);
+                assert!(own.ln_mgf(&s, 128).lower() <= most.upper(), "{text} {order}");
+            }
+        }
+        // A rate so close to one that the probability of an infinite loss rounds up to one.
+        let rate = format!("0.{}", "9".repeat(100));
+        assert!(account(&format!("{rate}:truncated-laplace:1:3@9")).delta("1", 12).is_ok());
     }
 
     /// Where the noise is not little, thousands of steps have the epsilon of continuous noise of the same variance to many digits.

@@ -129,6 +129,9 @@ impl Outcomes {
             Rounding::Down => floor(tail.lower(), bits).max(Integer::new()).min(whole.clone()),
         };
         let never = rounded(infinite);
+        if never == whole {
+            return Outcomes { masses: Vec::new(), infinite: Rational::from(1), rho: Rational::new() };
+        }
         let (mut tail, mut before) = (infinite.clone(), never.clone());
         let finite = Rational::from(&whole - &never);
         let mut masses: BTreeMap<Integer, Rational> = BTreeMap::new();

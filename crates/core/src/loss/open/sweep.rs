@@ -136,7 +136,7 @@ fn quick_cis(turns: f64) -> (f64, f64) {
     }
 }
 
-/// What a sweep has found.
+/// The nodes that a sweep found, and bounds on all others.
 #[derive(Debug)]
 pub(super) struct Sweep {
     c: f64,
@@ -199,7 +199,7 @@ impl Sweep {
         let (mut node, mut is_in_lobe) = (1, true);
         let mut radius = h;
         while node <= end {
-            if walk.steps > most || sweep.nodes.len() > MOST_CANDIDATES {
+            if node > 2 && (walk.steps > most || sweep.nodes.len() > MOST_CANDIDATES) {
                 sweep.is_complete = false;
                 break;
             }
@@ -234,10 +234,9 @@ impl Sweep {
             }
             node = after;
         }
-        if is_in_lobe {
-            sweep.reach = (node - 1).max(1);
-        }
-        sweep.last = ((node - 1) & !1).max(sweep.reach + (sweep.reach & 1));
+        // At least two nodes were looked at, and none beyond the last one counts as that.
+        sweep.last = (node - 1) & !1;
+        sweep.reach = if is_in_lobe { sweep.last } else { sweep.reach.min(sweep.last) };
         // Rounding errors of the sum.
         sweep.weight *= 1.0 + 1e-6;
         sweep.dropped *= 1.0 + 1e-6;
